@@ -1,0 +1,196 @@
+"""Task, the input of AgentRun (INTERFACE, "Task"), and ResolvedTask, what `prepare` makes of it."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    StringConstraints,
+    model_serializer,
+    model_validator,
+)
+
+from workflows.contracts.base import Line, Name, NonNegative, Positive, Ref, Strict, Wire, not_blank
+from workflows.contracts.plan import Plan
+
+Strategy = Literal["plan", "react", "direct"]
+Goal = Annotated[str, StringConstraints(min_length=1, max_length=2000), AfterValidator(not_blank)]
+Calls = Annotated[int, Field(ge=0, le=2000)]
+CallsAtLeastOne = Annotated[int, Field(ge=1, le=2000)]
+
+
+class _NoNull(Strict):
+    """Leaving a field out means its default; `null` is refused."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_null(cls, value: Any) -> Any:
+        if isinstance(value, dict):
+            empty = [str(k) for k, v in value.items() if v is None]  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
+            if empty:
+                raise ValueError(f"null is refused for {', '.join(empty)}: leave the field out")
+        return value  # pyright: ignore[reportUnknownVariableType]
+
+    @model_serializer(mode="wrap")
+    def _leave_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {key: value for key, value in handler(self).items() if value is not None}
+
+
+class Topic(Strict):
+    """A required topic: an id and the question it stands for."""
+
+    id: Line
+    question: Annotated[str, StringConstraints(min_length=1, max_length=500)]
+
+
+class Limits(_NoNull):
+    """Hard budgets as a caller gives them; what is left out is the strategy's default."""
+
+    max_model_calls: CallsAtLeastOne | None = None
+    max_tool_calls: Calls | None = None
+    max_tool_calls_per_step: Calls | None = None
+    max_no_progress: CallsAtLeastOne | None = None
+    max_steps: Annotated[int, Field(ge=0, le=100)] | None = None
+    max_rounds: Calls | None = None
+    max_replans: Calls | None = None
+    max_local_retries: Calls | None = None
+    max_concurrency: Annotated[int, Field(ge=0, le=64)] | None = None
+    max_tokens: NonNegative | None = None
+    max_cost: Annotated[float, Field(ge=0)] | None = None
+    max_active_seconds: Annotated[float, Field(gt=0, le=2_592_000)] | None = None
+
+
+class Approvals(_NoNull):
+    """Who is asked, and when."""
+
+    plan: bool = False
+    report: bool = False
+    tools: Literal["effects", "all"] = "effects"
+    approvers: list[Line] = []
+    expires_after_seconds: Annotated[float, Field(gt=0)] | None = None
+
+
+class ModelNames(_NoNull):
+    """Names of model profiles of the worker; never keys."""
+
+    planner: Name | None = None
+    executor: Name | None = None
+    judge: Name | None = None
+
+
+class Task(_NoNull):
+    """What `AgentRun` is started with: one JSON object."""
+
+    goal: Goal
+    required_topics: Annotated[list[Line | Topic], Field(max_length=20)] = []
+    strategy: Strategy | None = None
+    plan: Plan | None = None
+    corpora: Annotated[list[Name], Field(max_length=20)] = ["default"]
+    tools: Annotated[list[Name], Field(max_length=50)] | None = None
+    datasets: Annotated[list[Name], Field(max_length=50)] | None = None
+    language: (
+        Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")] | None
+    ) = None
+    limits: Limits = Limits()
+    approvals: Approvals = Approvals()
+    models: ModelNames = ModelNames()
+    tenant: Annotated[str, StringConstraints(max_length=200)] = ""
+
+    @model_validator(mode="after")
+    def _unique_topics(self) -> "Task":
+        ids = [t if isinstance(t, str) else t.id for t in self.required_topics]
+        twice = sorted({i for i in ids if ids.count(i) > 1})
+        if twice:
+            raise ValueError(
+                f"required_topics: ids must be unique, found twice: {', '.join(twice)}"
+            )
+        return self
+
+
+class ResolvedLimits(Wire):
+    """Every budget of a run as a number; None only where the strategy has no such limit."""
+
+    max_model_calls: Positive
+    max_tool_calls: NonNegative
+    max_no_progress: Positive
+    max_tokens: NonNegative | None = None
+    max_active_seconds: float
+
+
+class ResolvedTopic(Wire):
+    """A topic with what the rules need of it.
+
+    Attributes:
+        id: as the caller gave it.
+        question: the question it stands for (its id where the caller gave a text only).
+        query: the question without stop words, at most 80 characters (extractive model).
+        names: names and identifiers in the question that a covering text must hold.
+    """
+
+    id: str
+    question: str
+    query: str = ""
+    names: list[str] = []
+
+
+class Settings(Wire):
+    """Worker settings resolved once per run, so that a changed default never touches a run.
+
+    Attributes:
+        attempts: attempts per act, at least 1.
+        model_seconds: start-to-close timeout of one model attempt.
+        search_seconds: start-to-close timeout of one search attempt.
+        heartbeat_seconds: heartbeat timeout of model calls and searches.
+        min_cover: share of a query's IDF a passage must hold to count as found, 0..1.
+        topic_cover: share of a topic's IDF a passage must hold to cover it, 0..1.
+        search_attributes: which of ours the server has registered.
+    """
+
+    attempts: Positive = 4
+    model_seconds: float = 120.0
+    search_seconds: float = 60.0
+    heartbeat_seconds: float = 30.0
+    min_cover: float = 0.0
+    topic_cover: float = 0.35
+    search_attributes: list[str] = []
+
+
+class ResolvedTask(Wire):
+    """Everything a run needs to know that does not change while it runs.
+
+    Attributes:
+        model: display name of the planner's model, as results and reports name it.
+        planner: profile of the planner role.
+        extractive: whether the built-in extractive model works.
+    """
+
+    goal: str
+    topics: list[ResolvedTopic]
+    own_topics: bool = True
+    strategy: Strategy
+    corpora: list[str]
+    tools: list[str]
+    language: str
+    limits: ResolvedLimits
+    planner: str
+    model: str
+    extractive: bool
+    settings: Settings = Settings()
+    tenant: str = ""
+
+
+class Prepared(Wire):
+    """Result of `prepare`.
+
+    Attributes:
+        problems: names that no worker knows, one sentence each; the run closes as
+            `invalid_input` when there are any.
+        task_ref: where the task lies in the evidence store, for later activities.
+    """
+
+    task: ResolvedTask
+    task_ref: Ref
+    store_id: str
+    problems: list[str] = []
+    prepared_at: str = ""
