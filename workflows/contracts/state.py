@@ -65,9 +65,13 @@ class RunState(Mutable):
         page_ref: newest index page in the evidence store, "" before the first search.
         page_first: number of the first evidence that is new on that page and has no number there.
         events: the newest events, each with a sequence number `seq`.
+        goal: as the caller gave it, known before `prepared` is.
+        draft, sufficient: what the model wrote when it finished by itself (`react`: the finish
+            decision, `direct`: the answer), and whether it says that this is enough.
         stop_reason: set once, by whatever ends the run first.
     """
 
+    goal: str = ""
     prepared: Prepared | None = None
     phase: Phase = "preparing"
     plan: list[str] = []
@@ -82,6 +86,7 @@ class RunState(Mutable):
     page_ref: str = ""
     page_first: int = 0
     draft: str = ""
+    sufficient: bool = False
     usage: UsageState = Field(default_factory=UsageState)
     failures: list[Failure] = []
     notes: list[str] = []

@@ -1,0 +1,288 @@
+"""AgentRun, the main job: prepare, research, close (INTERFACE, "Names"; DESIGN, "The loops").
+
+The workflow owns control flow and budgets. Its parts: `engine` (acts, clock, events), `step_loop`
+(react and direct), `ports` (activities), `visible` (what people see), `logic` (every decision).
+Handlers take whatever is sent and never raise; `run` itself raises `InvalidTask` for bad input and
+ends every other way with a report.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, cast
+
+from temporalio import workflow
+from temporalio.common import RawValue
+from temporalio.exceptions import ActivityError, ApplicationError
+
+with workflow.unsafe.imports_passed_through():
+    from pydantic import ValidationError
+
+    from workflows import ports
+    from workflows.contracts.acts import CloseInput, PrepareInput
+    from workflows.contracts.messages import Answered, Decided, DecideUpdate, RecordedMessage, Stop
+    from workflows.contracts.names import AGENT_RUN, INVALID_TASK, UPDATE_DECIDE
+    from workflows.contracts.result import RunResult
+    from workflows.contracts.state import Closed, RunState
+    from workflows.engine import ActFailedError, Engine, RunEnded
+    from workflows.logic import inbox, outcome
+    from workflows.logic.parse import InvalidTaskError, parse_task
+    from workflows.logic.result import bare_result
+    from workflows.step_loop import CARRIED, run_direct, run_react
+    from workflows.visible import evidence_view, show_details, status_view, trajectory_view
+
+
+@workflow.defn(name=AGENT_RUN)
+class AgentRun:
+    """One run: a task in, a cited report out."""
+
+    @workflow.init
+    def __init__(self, *args: Any) -> None:
+        """Take over carried state, so that signals before `run` find it (failures A20)."""
+        self._engine = Engine(_carried(args) or RunState())
+        self._result: RunResult | None = None
+
+    @workflow.run
+    async def run(self, *args: Any) -> RunResult:
+        """Do the job.
+
+        Raises:
+            ApplicationError: `InvalidTask`, non-retryable, before anything is called.
+        """
+        if self._state.prepared is None:
+            task = self._accept(args)
+            self._state.goal = task.goal
+            self._state.started_at = workflow.now().isoformat(timespec="seconds")
+            self._state.last_tick = workflow.now().timestamp()
+            work = self._prepare_and_work(task)
+        else:
+            work = self._work()
+        cancelled = await self._until_ended(work)
+        cancelled = await self._until_closed() or cancelled
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        if cancelled:
+            raise asyncio.CancelledError
+        return cast("RunResult", self._result)
+
+    # --- messages: each handler beside its helper
+
+    @workflow.signal(description="Grant a request: " + inbox.EXPECTED["approve"])
+    def approve(self, *args: Any) -> None:
+        """Grant the named request."""
+        self._decision("approve", args)
+
+    @workflow.signal(description="Refuse a request: " + inbox.EXPECTED["reject"])
+    def reject(self, *args: Any) -> None:
+        """Refuse the named request."""
+        self._decision("reject", args)
+
+    @workflow.signal(description="Answer a question of the run: " + inbox.EXPECTED["answer"])
+    def answer(self, *args: Any) -> None:
+        """Answer the named question."""
+        self._decision("answer", args)
+
+    @workflow.signal(description="Finish now with a partial report: " + inbox.EXPECTED["stop"])
+    def stop(self, *args: Any) -> None:
+        """Finish now, with a partial report."""
+        read = inbox.read_message("stop", args)
+        if not isinstance(read.value, Stop):
+            self._record("stop", args, read.reason)
+        elif self._state.stop_reason is not None:
+            self._record("stop", args, "late: the run is already closing")
+        else:
+            self._record("stop", args, "")
+            by, why = read.value.by or "someone", read.value.reason
+            self._engine.end("stopped", f"stopped by {by}" + (f": {why}" if why else ""))
+
+    @workflow.signal(dynamic=True)
+    def unknown(self, name: str, args: Sequence[RawValue]) -> None:
+        """Record a signal of an unknown name with the list of right ones."""
+        payloads = [workflow.payload_converter().from_payload(a.payload) for a in args]
+        self._record(name[:100], payloads, inbox.unknown_signal())
+
+    @workflow.update(name=UPDATE_DECIDE, description="Decide: " + inbox.EXPECTED["decide"])
+    def decide(self, *args: Any) -> dict[str, str]:
+        """Decide on a request; the validator refuses what names no open one."""
+        return {"outcome": "ignored", "reason": self._why_refused(args)}
+
+    @decide.validator
+    def _validate_decide(self, *args: Any) -> None:
+        raise ApplicationError(self._why_refused(args), type="InvalidDecision", non_retryable=True)
+
+    def _why_refused(self, args: Sequence[Any]) -> str:
+        read = inbox.read_message(UPDATE_DECIDE, args)
+        if isinstance(read.value, DecideUpdate):
+            return inbox.unknown_request(read.value.request_id)
+        return read.reason
+
+    def _decision(self, name: str, args: Sequence[Any]) -> None:
+        read = inbox.read_message(name, args)
+        reason = read.reason
+        if isinstance(read.value, Decided | Answered):
+            reason = inbox.unknown_request(read.value.request_id)
+        self._record(name, args, reason)
+
+    def _record(self, name: str, args: Sequence[Any], reason: str) -> None:
+        inbox.record(
+            self._state,
+            RecordedMessage(
+                name=name,
+                outcome="ignored" if reason else "accepted",
+                reason=reason,
+                payload=inbox.payload_text(args),
+                at=workflow.now().isoformat(timespec="seconds"),
+            ),
+        )
+
+    # --- queries
+
+    @workflow.query(description="Phase, budgets, missing topics")
+    def status(self, *_: Any) -> dict[str, Any]:
+        """Where the run stands."""
+        return status_view(self._state)
+
+    @workflow.query(description="The plan: in react the advice of the newest decision")
+    def plan(self, *_: Any) -> dict[str, Any]:
+        """The advisory plan; `version` 0 says that it binds nobody."""
+        return {"version": 0, "advisory": self._state.plan}
+
+    @workflow.query(description="The evidence ledger")
+    def evidence(self, *_: Any) -> list[dict[str, Any]]:
+        """Every evidence id with its source."""
+        return evidence_view(self._state)
+
+    @workflow.query(description="Open requests and the newest messages")
+    def requests(self, *_: Any) -> dict[str, Any]:
+        """Open requests, and how each message was taken."""
+        return {"open": [], "messages": [m.model_dump() for m in self._state.messages]}
+
+    @workflow.query(description="Events, and the trajectory record at the end")
+    def trajectory(self, *_: Any) -> dict[str, Any]:
+        """The newest events in causal order."""
+        return trajectory_view(self._state, self._result)
+
+    @workflow.query(description="The report, once there is one")
+    def report(self, *_: Any) -> dict[str, Any]:
+        """The report's text and its ref in the evidence store."""
+        result = self._result
+        return {
+            "report": result.report if result else None,
+            "report_ref": result.report_ref if result else "",
+        }
+
+    @workflow.query(description="The whole state")
+    def state(self, *_: Any) -> dict[str, Any]:
+        """Everything the run remembers."""
+        return self._state.model_dump(mode="json")
+
+    # --- the run
+
+    @property
+    def _state(self) -> RunState:
+        return self._engine.state
+
+    def _accept(self, args: Sequence[Any]) -> Any:
+        try:
+            return parse_task(args)
+        except InvalidTaskError as error:
+            raise ApplicationError(str(error), type=INVALID_TASK, non_retryable=True) from None
+
+    async def _prepare_and_work(self, task: Any) -> None:
+        info = workflow.info()
+        show_details(self._state)
+        inp = PrepareInput(
+            run_id=info.first_execution_run_id, workflow_id=info.workflow_id, task=task
+        )
+        try:
+            self._state.prepared = await ports.prepare().start(inp, "Prepare the task")
+        except ActivityError as error:
+            self._engine.end("internal_error", f"the task could not be prepared: {error.cause}")
+            return
+        if self._engine.state.prepared and self._engine.state.prepared.problems:
+            self._engine.end("invalid_input", "; ".join(self._engine.state.prepared.problems))
+            return
+        self._engine.tick()
+        self._engine.enter("researching")
+        await self._work()
+
+    async def _work(self) -> None:
+        self._engine.watch_deadline()
+        if self._engine.task.strategy == "direct":
+            await run_direct(self._engine)
+        else:
+            await run_react(self._engine)
+
+    async def _until_ended(self, work: Any) -> bool:
+        """Work until something ends the run; whether that was a cancel."""
+        try:
+            await work
+        except RunEnded:
+            workflow.logger.debug("the run was ended")
+        except asyncio.CancelledError:
+            self._engine.end("cancelled")
+            return True
+        except (ActFailedError, RuntimeError, ValueError, LookupError, TypeError) as error:
+            # Any defect leads to closing with a reason, never to an endless loop (111).
+            workflow.logger.exception("internal error")
+            self._engine.end("internal_error", f"{type(error).__name__}: {error}")
+        return False
+
+    async def _until_closed(self) -> bool:
+        """Close in a task of its own, so that a cancel cannot cut it off; whether one came."""
+        closing = asyncio.create_task(self._close())
+        cancelled = False
+        while not closing.done():
+            try:
+                await asyncio.shield(closing)
+            except asyncio.CancelledError:
+                cancelled = True
+        await closing
+        return cancelled
+
+    async def _close(self) -> None:
+        engine, state = self._engine, self._state
+        engine.stop_watching()
+        engine.end("internal_error", "the run ended without a reason")
+        reason = state.stop_reason or "internal_error"
+        failure = outcome.closing_failure(reason, state.stop_detail)
+        if failure is not None:
+            state.failures.append(failure)
+        state.degraded = reason not in outcome.REGULAR
+        engine.enter("closing")
+        info = workflow.info()
+        inp = CloseInput(
+            run_id=info.first_execution_run_id,
+            workflow_id=info.workflow_id,
+            status=outcome.status_of(state),
+            state=state,
+            closed_at=workflow.now().isoformat(timespec="seconds"),
+        )
+        try:
+            result: RunResult = await ports.close().start(inp, "Compose the report")
+        except ActivityError as error:
+            workflow.logger.warning("the report was made from state: %s", error.cause)
+            result = bare_result(inp)
+        self._result = result
+        state.closed = Closed(
+            status=result.status, stop_reason=reason, report_ref=result.report_ref
+        )
+        engine.event(
+            "task_finished",
+            status=result.status,
+            stop_reason=reason,
+            model_calls=state.usage.model_calls,
+            tool_calls=state.usage.tool_calls,
+        )
+        engine.enter("finished")
+
+
+def _carried(args: Sequence[Any]) -> RunState | None:
+    """State of the run before, accepted only in a run that was continued as new."""
+    if workflow.info().continued_run_id is None or len(args) != 1:
+        return None
+    value = args[0]
+    if not isinstance(value, dict) or CARRIED not in value:
+        return None
+    try:
+        return RunState.model_validate(cast("dict[str, Any]", value)[CARRIED])
+    except ValidationError:
+        return None  # `run` then refuses the input

@@ -1,0 +1,183 @@
+"""What every loop of a run uses: acts with budgets reserved before, the clock, events, ending.
+
+The engine performs; the rules in `logic` decide. An act is reserved before it starts and settled
+after it (DESIGN, "Budgets"); what ends a run first sets the stop reason, and whatever is in flight
+then is cancelled and its late result dropped (REQUIREMENTS 118, 127).
+"""
+
+import asyncio
+from datetime import timedelta
+from typing import Any, cast
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, ApplicationError
+
+from workflows.contracts.acts import FailedAct, TokenUsage
+from workflows.contracts.result import StopReason
+from workflows.contracts.state import EVENTS_KEPT, RunState
+from workflows.contracts.task import ResolvedTask
+from workflows.logic.clock import active_delta, execution_deadline
+from workflows.logic.ledger import missing_topics
+from workflows.ports import Port
+from workflows.visible import show_details, show_phase
+
+_SHORTEST_SLEEP = 0.05  # seconds; a deadline that rounding put a hair away is not slept for twice
+
+
+class RunEnded(Exception):
+    """The run closes now; `state.stop_reason` says why."""
+
+
+class ActFailedError(Exception):
+    """An act failed for good, after every attempt its policy allows."""
+
+    def __init__(self, error_type: str, message: str, *, settled: bool = False) -> None:
+        self.error_type = error_type
+        self.message = message
+        self.settled = settled  # whether the failure said what it used
+        super().__init__(message)
+
+
+class Engine:
+    """One run's state and the means to change it."""
+
+    def __init__(self, state: RunState) -> None:
+        self.state = state
+        self._seconds_in_flight = 0.0
+        self._watch: asyncio.Task[None] | None = None
+
+    @property
+    def task(self) -> ResolvedTask:
+        """The resolved task; there is one as soon as `prepare` has answered."""
+        if self.state.prepared is None:
+            raise RuntimeError("the task is not resolved yet")
+        return self.state.prepared.task
+
+    def missing(self) -> list[int]:
+        """Indexes of topics not covered yet."""
+        return missing_topics(self.state, len(self.task.topics))
+
+    def end(self, reason: StopReason, detail: str = "") -> None:
+        """End the run; the first reason stays."""
+        if self.state.stop_reason is None:
+            self.state.stop_reason = reason
+            self.state.stop_detail = detail[:500]
+
+    def enter(self, phase: Any) -> None:
+        """Change the phase and show it."""
+        self.state.phase = phase
+        show_phase(self.state)
+        show_details(self.state)
+
+    def event(self, name: str, **fields: Any) -> None:
+        """Record an event with its sequence number; the newest stay (REQUIREMENTS 195)."""
+        self.state.event_count += 1
+        self.state.events.append({"seq": self.state.event_count, "event": name, **fields})
+        del self.state.events[:-EVENTS_KEPT]
+
+    def tick(self) -> None:
+        """Charge active time since the last tick (DESIGN, "Time")."""
+        now = workflow.now().timestamp()
+        delta = active_delta(now, self.state.last_tick, self._seconds_in_flight)
+        usage = self.state.usage
+        usage.active_seconds = round(usage.active_seconds + delta, 3)
+        self.state.last_tick = now
+
+    async def perform(self, port: Port, argument: Any, summary: str) -> Any:
+        """Run one act to its end.
+
+        Raises:
+            RunEnded: the run was ended meanwhile; the act is cancelled, its result dropped.
+            ActFailedError: every attempt failed.
+        """
+        self._check_ended()
+        self.tick()
+        handle = port.start(argument, summary)
+        self._seconds_in_flight = port.seconds
+        try:
+            await workflow.wait_condition(
+                lambda: handle.done() or self.state.stop_reason is not None
+            )
+            if not handle.done():
+                await self._abandon(handle)
+                self._check_ended()
+            return await handle
+        except asyncio.CancelledError:
+            await self._abandon(handle)
+            raise
+        except ActivityError as error:
+            raise self._failed(error) from None
+        finally:
+            self.tick()
+            self._seconds_in_flight = 0.0
+
+    def settle(self, usage: TokenUsage) -> None:
+        """Charge a model act: its tokens, and its reservation again for each lost attempt."""
+        total = self.state.usage
+        attempts = max(1, usage.attempt)
+        total.model_attempts += attempts
+        total.prompt_tokens += usage.prompt_tokens * attempts
+        total.completion_tokens += usage.completion_tokens
+        total.tokens_estimated = total.tokens_estimated or usage.estimated or attempts > 1
+
+    def settle_lost(self) -> None:
+        """Charge a model act that was cut off: what a call took so far on average, estimated."""
+        calls = max(1, self.state.usage.model_calls - 1)
+        self.settle(
+            TokenUsage(prompt_tokens=self.state.usage.prompt_tokens // calls, estimated=True)
+        )
+
+    def watch_deadline(self) -> None:
+        """From now on the run ends as `timeout` when its active time is used up."""
+        self._watch = asyncio.create_task(self._watch_deadline())
+
+    def stop_watching(self) -> None:
+        """No deadline any more: the run closes or continues as new."""
+        if self._watch is not None:
+            self._watch.cancel()
+            self._watch = None
+
+    async def _watch_deadline(self) -> None:
+        info = workflow.info()
+        wall = execution_deadline(
+            info.workflow_start_time.timestamp(),
+            info.execution_timeout.total_seconds() if info.execution_timeout else None,
+        )
+        limit = self.task.limits.max_active_seconds
+        while self.state.stop_reason is None:
+            remaining = limit - self.state.usage.active_seconds
+            detail = f"active time is limited to {limit:g} seconds"
+            if wall is not None and wall - workflow.now().timestamp() < remaining:
+                remaining = wall - workflow.now().timestamp()
+                detail = "the server's execution timeout is near"
+            if remaining <= 0:
+                self.end("timeout", detail)
+                return
+            await workflow.sleep(
+                timedelta(seconds=max(remaining, _SHORTEST_SLEEP)), summary="Deadline of the run"
+            )
+            self.tick()
+
+    def _check_ended(self) -> None:
+        if self.state.stop_reason is not None:
+            raise RunEnded
+
+    async def _abandon(self, handle: Any) -> None:
+        if handle.done():
+            return
+        handle.cancel()
+        try:
+            await handle
+        except (ActivityError, asyncio.CancelledError):
+            workflow.logger.debug("an act was cut off")
+
+    def _failed(self, error: ActivityError) -> ActFailedError:
+        cause = error.cause
+        if isinstance(cause, ApplicationError):
+            accounts = cast(
+                "list[dict[str, Any]]", [d for d in cause.details if isinstance(d, dict)]
+            )
+            for account in accounts:
+                self.settle(FailedAct.model_validate(account).usage)
+            return ActFailedError(cause.type or "", cause.message, settled=bool(accounts))
+        return ActFailedError(type(cause).__name__, str(cause or error))

@@ -1,0 +1,80 @@
+"""Status, apart from the stop reason, and failures by code (REQUIREMENTS 5-13, 128-133).
+
+Success needs all of: a regular close, nothing missing, a draft that is not blank, the model's own
+"sufficient", and evidence. Each alone is not enough; the model's word can only lower the result.
+"""
+
+from typing import Final
+
+from workflows.contracts.names import EVIDENCE_LOST, MODEL_ERROR, PROTOCOL_ERROR
+from workflows.contracts.result import Failure, FailureCode, Status, StopReason
+from workflows.contracts.state import RunState
+from workflows.logic.ledger import has_evidence, missing_topics
+
+REGULAR: Final[tuple[StopReason, ...]] = ("model_finished", "completed")
+
+_CODES: Final[dict[StopReason, FailureCode]] = {
+    "no_progress": "FAILED_DATA",
+    "model_budget": "ABORTED_BUDGET",
+    "tool_budget": "ABORTED_BUDGET",
+    "token_budget": "ABORTED_BUDGET",
+    "cost_budget": "ABORTED_BUDGET",
+    "timeout": "ABORTED_BUDGET",
+    "model_error": "FAILED_TOOL",
+    "protocol_error": "FAILED_TOOL",
+    "step_failed": "FAILED_TOOL",
+    "internal_error": "FAILED_TOOL",
+    "invalid_input": "FAILED_INPUT",
+}
+
+_REASONS: Final[dict[StopReason, str]] = {
+    "no_progress": "searches in a row brought nothing new",
+    "model_budget": "every allowed model call was used",
+    "tool_budget": "every allowed tool call was used",
+    "token_budget": "every allowed token was used",
+    "timeout": "the run's active time was used up",
+    "internal_error": "the run could not go on",
+}
+
+
+def status_of(state: RunState) -> Status:
+    """The status of a run that ends with `state.stop_reason`."""
+    reason = state.stop_reason
+    if reason == "cancelled":
+        return "cancelled"
+    if reason == "stopped":
+        return "stopped"
+    evidence = has_evidence(state.ledger)
+    if evidence and reason in REGULAR and state.sufficient and state.draft.strip():
+        topics = len(state.prepared.task.topics) if state.prepared else 0
+        if topics and not missing_topics(state, topics):
+            return "succeeded"
+    return "partially_succeeded" if evidence and reason != "invalid_input" else "failed"
+
+
+def closing_failure(reason: StopReason, detail: str) -> Failure | None:
+    """The failure a stop reason stands for, with its kind; None for a regular close."""
+    code = _CODES.get(reason)
+    if code is None:
+        return None
+    return Failure(code=code, step="s1", reason=(detail or _REASONS.get(reason, reason))[:500])
+
+
+def stop_reason_of(error_type: str) -> StopReason:
+    """The stop reason for a failed model call, by the type of its error.
+
+    A time-out of one request is `model_error`: `timeout` means the run's own limit only
+    (REQUIREMENTS 132, 176).
+    """
+    if error_type == PROTOCOL_ERROR:
+        return "protocol_error"
+    if error_type in (MODEL_ERROR, "", "TimeoutError"):
+        return "model_error"
+    return "internal_error"
+
+
+def error_text(error_type: str, message: str) -> str:
+    """A failure's text for people: short, with its type where that says more."""
+    if error_type == EVIDENCE_LOST:
+        return f"an object of the evidence store is lost: {message}"[:500]
+    return message[:500]

@@ -1,0 +1,114 @@
+"""The only place that schedules activities: queue, timeouts, retry policy, summary.
+
+One owner of retries: Temporal. Every policy is bounded and lists `PayloadsTooLarge` as
+non-retryable, since an oversize result would run a paid call again and again (FIELD-NOTES,
+"Payload size"). There is no schedule-to-close timeout: an outage of the workers costs a run
+nothing beyond the act it interrupted.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy
+from temporalio.workflow import ActivityCancellationType, ActivityHandle
+
+from workflows.contracts import names
+from workflows.contracts.acts import AnswerResult, DecideResult, SearchResult
+from workflows.contracts.base import cut_bytes
+from workflows.contracts.corpus import IndexResult
+from workflows.contracts.result import RunResult
+from workflows.contracts.task import Prepared, Settings
+
+SUMMARY_BYTES: Final = 200
+_NEVER_AGAIN: Final = [names.PAYLOADS_TOO_LARGE, names.EVIDENCE_LOST, names.INVALID_TASK]
+
+
+@dataclass(frozen=True)
+class Port:
+    """How one kind of activity is scheduled; times are in seconds."""
+
+    activity: str
+    queue: str
+    result: type[Any]
+    seconds: float
+    attempts: int
+    heartbeat: float | None = None
+    cancellation: ActivityCancellationType = ActivityCancellationType.TRY_CANCEL
+
+    def start(self, argument: Any, summary: str) -> ActivityHandle[Any]:
+        """Schedule it; `summary` is plain text and makes the Web UI's timeline a story."""
+        return workflow.start_activity(
+            self.activity,
+            argument,
+            task_queue=self.queue,
+            result_type=self.result,
+            start_to_close_timeout=timedelta(seconds=self.seconds),
+            heartbeat_timeout=timedelta(seconds=self.heartbeat) if self.heartbeat else None,
+            retry_policy=RetryPolicy(
+                initial_interval=timedelta(seconds=1),
+                maximum_interval=timedelta(seconds=60),
+                maximum_attempts=self.attempts,
+                non_retryable_error_types=_NEVER_AGAIN,
+            ),
+            cancellation_type=self.cancellation,
+            summary=cut_bytes(summary, SUMMARY_BYTES),
+        )
+
+
+def prepare() -> Port:
+    """Resolve the task; runs before any setting is known, so its numbers are constants."""
+    return Port(names.PREPARE, names.QUEUE, Prepared, seconds=30, attempts=10)
+
+
+def decide(settings: Settings) -> Port:
+    """One model decision; paid, so it is cancelled for sure before the run goes on."""
+    return _model(names.DECIDE, DecideResult, settings)
+
+
+def answer(settings: Settings) -> Port:
+    """One written answer."""
+    return _model(names.ANSWER, AnswerResult, settings)
+
+
+def search(settings: Settings) -> Port:
+    """One search; read-only, so a cancelled one may end by itself."""
+    return Port(
+        names.SEARCH,
+        names.TOOLS_QUEUE,
+        SearchResult,
+        seconds=settings.search_seconds,
+        attempts=settings.attempts,
+        heartbeat=settings.heartbeat_seconds,
+    )
+
+
+def close() -> Port:
+    """Compose and keep the report from recorded state; no model call."""
+    return Port(names.CLOSE, names.QUEUE, RunResult, seconds=60, attempts=10)
+
+
+def index() -> Port:
+    """Build a collection; long, with counts as heartbeats."""
+    return Port(
+        names.INDEX,
+        names.TOOLS_QUEUE,
+        IndexResult,
+        seconds=6 * 3600,
+        attempts=5,
+        heartbeat=30,
+        cancellation=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    )
+
+
+def _model(activity: str, result: type[Any], settings: Settings) -> Port:
+    return Port(
+        activity,
+        names.MODEL_QUEUE,
+        result,
+        seconds=settings.model_seconds,
+        attempts=settings.attempts,
+        heartbeat=settings.heartbeat_seconds,
+        cancellation=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    )

@@ -1,0 +1,133 @@
+"""What people see of a run without reading its state: details, memo, search attributes, queries."""
+
+from typing import Any, Final
+
+from temporalio import workflow
+from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
+
+from workflows.contracts.names import MEMO
+from workflows.contracts.result import RunResult
+from workflows.contracts.state import RunState
+from workflows.logic.ledger import missing_topics
+
+_KEYWORDS: Final = {
+    name: SearchAttributeKey.for_keyword(name)
+    for name in ("AgentPhase", "AgentStatus", "AgentStopReason", "AgentTenant")
+}
+_AWAITING: Final = SearchAttributeKey.for_keyword_list("AgentAwaiting")
+_DEGRADED: Final = SearchAttributeKey.for_bool("AgentDegraded")
+_CELL: Final = 120
+
+
+def show_phase(state: RunState) -> None:
+    """At a change of phase: memo, and search attributes where the server knows them."""
+    workflow.upsert_memo(
+        {
+            MEMO: {
+                "phase": state.phase,
+                "requests": [],
+                "report_ref": state.closed.report_ref if state.closed else "",
+            }
+        }
+    )
+    known = state.prepared.task.settings.search_attributes if state.prepared else []
+    updates = [update for update in _attributes(state) if update.key.name in known]
+    if updates:
+        workflow.upsert_search_attributes(updates)  # pyright: ignore[reportUnknownMemberType]
+
+
+def show_details(state: RunState) -> None:
+    """Current details in Markdown: phase, plan, budgets. A query only: it adds no event."""
+    workflow.set_current_details(details(state))
+
+
+def details(state: RunState) -> str:
+    """The Markdown of `show_details`."""
+    lines = [f"**{state.phase}** · {_cell(state.goal)}", ""]
+    if state.prepared:
+        task, usage = state.prepared.task, state.usage
+        missing = [task.topics[i].id for i in missing_topics(state, len(task.topics))]
+        rows = [
+            ("topics covered", len(task.topics) - len(missing), len(task.topics)),
+            ("model calls", usage.model_calls, task.limits.max_model_calls),
+            ("tool calls", usage.tool_calls, task.limits.max_tool_calls),
+            ("active seconds", round(usage.active_seconds), round(task.limits.max_active_seconds)),
+        ]
+        lines += ["| | used | of |", "| --- | --- | --- |"]
+        lines += [f"| {name} | {used} | {limit} |" for name, used, limit in rows]
+        lines += ["", "Missing: " + (", ".join(_cell(m) for m in missing) or "nothing")]
+    if state.plan:
+        lines += ["", "Plan of the newest decision (advice, not a queue):"]
+        lines += [f"{n}. {_cell(entry)}" for n, entry in enumerate(state.plan, 1)]
+    if state.closed:
+        lines += ["", f"Ended: {state.closed.status}, {state.closed.stop_reason}"]
+    return "\n".join(lines)
+
+
+def status_view(state: RunState) -> dict[str, Any]:
+    """Answer of query `status`."""
+    task = state.prepared.task if state.prepared else None
+    topics = task.topics if task else []
+    return {
+        "phase": state.phase,
+        "status": state.closed.status if state.closed else None,
+        "stop_reason": state.stop_reason,
+        "goal": state.goal,
+        "strategy": task.strategy if task else None,
+        "language": task.language if task else None,
+        "model": task.model if task else None,
+        "topics": len(topics),
+        "missing_topics": [topics[i].id for i in missing_topics(state, len(topics))],
+        "evidence": sum(not entry.empty for entry in state.ledger),
+        "usage": state.usage.model_dump(),
+        "limits": task.limits.model_dump() if task else {},
+        "no_progress": state.no_progress,
+        "open_requests": [],
+        "notes": state.notes,
+        "report_ref": state.closed.report_ref if state.closed else "",
+    }
+
+
+def evidence_view(state: RunState) -> list[dict[str, Any]]:
+    """Answer of query `evidence`: the ledger with its ids and topics by name."""
+    topics = state.prepared.task.topics if state.prepared else []
+    return [
+        {
+            "id": f"E{number}",
+            "source_id": entry.source_id,
+            "title": entry.title,
+            "topics": [topics[i].id for i in entry.topics],
+            "empty": entry.empty,
+            "sha": entry.sha,
+        }
+        for number, entry in enumerate(state.ledger, 1)
+    ]
+
+
+def trajectory_view(state: RunState, result: RunResult | None) -> dict[str, Any]:
+    """Answer of query `trajectory`: the newest events, and the record once there is one."""
+    return {
+        "events": state.events,
+        "event_count": state.event_count,
+        "record": result.trajectory.model_dump() if result else None,
+    }
+
+
+def _attributes(state: RunState) -> list[SearchAttributeUpdate[Any]]:
+    updates: list[SearchAttributeUpdate[Any]] = [_KEYWORDS["AgentPhase"].value_set(state.phase)]
+    if state.prepared and state.prepared.task.tenant:
+        updates.append(_KEYWORDS["AgentTenant"].value_set(state.prepared.task.tenant))
+    if state.closed:
+        updates += [
+            _KEYWORDS["AgentStatus"].value_set(state.closed.status),
+            _KEYWORDS["AgentStopReason"].value_set(state.closed.stop_reason),
+            _AWAITING.value_set([]),
+            _DEGRADED.value_set(state.degraded),
+        ]
+    return updates
+
+
+def _cell(text: str) -> str:
+    """A text that cannot break a line or a table of Markdown, nor carry HTML or an image."""
+    flat = " ".join(text.split())[:_CELL]
+    return "".join("\\" + c if c in "\\|<>[]!*_`" else c for c in flat)
