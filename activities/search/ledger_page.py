@@ -5,13 +5,13 @@
 the same page (DESIGN, "State and history").
 """
 
-import unicodedata
 from dataclasses import dataclass, field
 
 from activities.search.backend import Found, FoundPassage
 from workflows.contracts.base import cut_bytes
 from workflows.contracts.evidence import EXCERPT_CHARACTERS, SHORT_HASH, TITLE_BYTES, Entry, Hit
 from workflows.contracts.task import ResolvedTask
+from workflows.logic.topics import declares
 
 _NOTE_CHARACTERS = 500
 _EN = (
@@ -101,7 +101,7 @@ class Layout:
         )
 
     def _hit(self, passage: FoundPassage, source: _Known) -> Hit:
-        declared = _declared(passage, self._task)
+        topics = self._task.topics
         return Hit(
             source_id=passage.source_id,
             title=_title(passage),
@@ -109,7 +109,7 @@ class Layout:
             start=passage.start,
             end=passage.end,
             known=source.number,
-            declared=declared,
+            declared=[i for i, topic in enumerate(topics) if declares(passage.topics, topic)],
             covers=[] if passage.topics else _covered(passage, self._task),
         )
 
@@ -135,23 +135,9 @@ class Layout:
         )
 
 
-def folded(text: str) -> str:
-    """A topic's name as it is compared: width, case and outer blanks do not count."""
-    return unicodedata.normalize("NFKC", text).casefold().strip()
-
-
 def _title(passage: FoundPassage) -> str:
     title = " ".join(passage.title.split()) or passage.source_id
     return cut_bytes(title, TITLE_BYTES)
-
-
-def _declared(passage: FoundPassage, task: ResolvedTask) -> list[int]:
-    topics = {folded(topic) for topic in passage.topics}
-    return [
-        index
-        for index, topic in enumerate(task.topics)
-        if folded(topic.id) in topics or folded(topic.question) in topics
-    ]
 
 
 def _covered(passage: FoundPassage, task: ResolvedTask) -> list[int]:
