@@ -1,0 +1,231 @@
+"""Workers of each role, with everything they need injected.
+
+Three queues, so that workflows, model calls and tools can run and scale apart; `all` serves the
+three from one process (INTERFACE, "Names"). No `workflow_failure_exception_types`: a run fails by
+an ApplicationError of its own or not at all (DESIGN, "Input and messages").
+"""
+
+import asyncio
+import dataclasses
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
+from typing import Any, Final, Literal
+
+from activities.close import CloseActivities
+from activities.ingest.activities import IndexActivities
+from activities.search.corpus import CorpusBackend
+from temporalio.client import Client
+from temporalio.worker import Worker
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+
+from activities.model.activities import ModelActivities
+from activities.model.gateway import Gateway
+from activities.model.profiles import ProfileError, Profiles, profiles_from
+from activities.prepare import PrepareActivities
+from activities.search.activities import SearchActivities
+from activities.search.backend import SearchBackend
+from activities.store.files import StoreLocationError, open_store
+from activities.store.records import Records
+from runtime.connect import registered_search_attributes
+from runtime.errors import UsageError
+from runtime.roots import allowed_roots
+from runtime.settings import Env
+from workflows.agent_run import AgentRun
+from workflows.contracts import names
+from workflows.contracts.task import Settings
+from workflows.index_corpus import IndexCorpus
+
+Role = Literal["all", "workflow", "model", "tools"]
+
+# A killed worker's sticky queue costs its runs this long (default 10 s).
+_STICKY: Final = timedelta(seconds=1)
+# A cancel reaches an activity with a heartbeat; the SDK sends one at most this often.
+_HEARTBEAT_THROTTLE: Final = timedelta(seconds=1)
+_GRACE: Final = timedelta(seconds=10)  # for acts in flight, of a worker that drains
+_GRACE_EMBEDDED: Final = timedelta(seconds=2)  # somebody waits at the keyboard
+_CACHED_WORKFLOWS: Final = 200  # of about 0.1 to 0.4 MB each (FIELD-NOTES, "Speed")
+_MODEL_CALLS: Final = 64  # they wait for the network
+_TOOL_CALLS: Final = 8  # they use the disk and the processor
+_PASSED_THROUGH: Final = ("workflows.contracts", "workflows.logic", "pydantic")
+
+
+@dataclasses.dataclass(frozen=True)
+class Serving:
+    """What the workers of this process serve.
+
+    Attributes:
+        queues: task queues polled.
+        model: display name of the planner's model, for a message to people.
+        store_id: identity of the evidence store.
+    """
+
+    role: Role
+    queues: tuple[str, ...]
+    model: str
+    store_id: str
+
+
+@dataclasses.dataclass(frozen=True)
+class _Parts:
+    """Everything that activities are handed."""
+
+    client: Client
+    records: Records
+    backend: SearchBackend
+    profiles: Profiles
+    gateway: Gateway
+    settings: Settings
+    env: Env
+    embedded: bool
+
+
+def parse_role(text: str) -> Role:
+    """The role a person typed.
+
+    Raises:
+        UsageError: it is none; names those there are.
+    """
+    if text == "all" or text in _MAKERS:
+        return text
+    raise UsageError(f"--role: expected all, {', '.join(_MAKERS)}, found {text!r}")
+
+
+@asynccontextmanager
+async def running_workers(  # one place assembles; each is a choice of its own
+    client: Client,
+    env: Env,
+    *,
+    role: Role = "all",
+    embedded: bool = False,
+    backend: SearchBackend | None = None,
+    settings: Settings | None = None,
+) -> AsyncGenerator[Serving]:
+    """Run workers while the body runs; at its end they drain together, then stop.
+
+    Args:
+        client: connected with `data_converter` of the same codec keys.
+        env: settings and secrets of this process.
+        role: which queues are served.
+        embedded: whether the server is the state directory's own.
+        backend: what is searched; None for the collections of the state directory.
+        settings: what `prepare` resolves into runs; None for those of `env`.
+
+    Raises:
+        UsageError: the store cannot be opened, or the model configuration makes no sense.
+    """
+    parts = _assemble(client, env, embedded=embedded, backend=backend, settings=settings)
+    makers = _MAKERS if role == "all" else {role: _MAKERS[role]}
+    workers = [make(parts) for make in makers.values()]
+    serving = Serving(
+        role=role,
+        queues=tuple(worker.task_queue for worker in workers),
+        model=parts.profiles.for_role("planner", None).display,
+        store_id=parts.records.store.store_id,
+    )
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(parts.gateway.close)
+        for worker in workers:
+            await stack.enter_async_context(worker)
+        try:
+            yield serving
+        finally:  # together: one after the other, each would take its grace period
+            await asyncio.gather(*(worker.shutdown() for worker in workers))
+
+
+def _assemble(
+    client: Client,
+    env: Env,
+    *,
+    embedded: bool,
+    backend: SearchBackend | None,
+    settings: Settings | None,
+) -> _Parts:
+    try:
+        records = Records(open_store(env.store))
+    except StoreLocationError as error:
+        raise UsageError(f"SUREFOOT_STORE: {error}") from error
+    try:
+        profiles = profiles_from(
+            env.api_key,
+            env.openai_base_url,
+            env.openai_model,
+            env.openai_model_planner,
+            env.openai_model_executor,
+            env.openai_model_judge,
+        )
+    except ProfileError as error:
+        raise UsageError(str(error)) from error
+    return _Parts(
+        client=client,
+        records=records,
+        backend=backend or CorpusBackend(env.home),
+        profiles=profiles,
+        gateway=Gateway(profiles),
+        settings=settings or env.settings(embedded=embedded),
+        env=env,
+        embedded=embedded,
+    )
+
+
+def _workflow_worker(parts: _Parts) -> Worker:
+    async def registered() -> list[str]:
+        return await registered_search_attributes(parts.client)
+
+    prepare = PrepareActivities(
+        parts.records, parts.backend, parts.profiles, parts.settings, registered
+    )
+    restrictions = SandboxRestrictions.default.with_passthrough_modules(*_PASSED_THROUGH)
+    return _worker(
+        parts,
+        names.QUEUE,
+        [prepare.prepare, CloseActivities(parts.records).close],
+        workflows=[AgentRun, IndexCorpus],
+        workflow_runner=SandboxedWorkflowRunner(restrictions=restrictions),
+        max_cached_workflows=_CACHED_WORKFLOWS,
+        sticky_queue_schedule_to_start_timeout=_STICKY,
+    )
+
+
+def _model_worker(parts: _Parts) -> Worker:
+    model = ModelActivities(parts.records, parts.gateway)
+    return _worker(
+        parts,
+        names.MODEL_QUEUE,
+        [model.decide, model.answer],
+        max_concurrent_activities=_MODEL_CALLS,
+    )
+
+
+def _tools_worker(parts: _Parts) -> Worker:
+    search = SearchActivities(parts.records, parts.backend)
+    index = IndexActivities(
+        parts.env.home, lambda: allowed_roots(parts.env, embedded=parts.embedded)
+    )
+    return _worker(
+        parts,
+        names.TOOLS_QUEUE,
+        [search.search, index.index],
+        max_concurrent_activities=_TOOL_CALLS,
+    )
+
+
+def _worker(
+    parts: _Parts, queue: str, activities: Sequence[Callable[..., Any]], **options: Any
+) -> Worker:
+    return Worker(
+        parts.client,
+        task_queue=queue,
+        activities=activities,
+        max_heartbeat_throttle_interval=_HEARTBEAT_THROTTLE,
+        default_heartbeat_throttle_interval=_HEARTBEAT_THROTTLE,
+        graceful_shutdown_timeout=_GRACE_EMBEDDED if parts.embedded else _GRACE,
+        **options,
+    )
+
+
+_MAKERS: Final[dict[Role, Callable[[_Parts], Worker]]] = {
+    "model": _model_worker,
+    "tools": _tools_worker,
+    "workflow": _workflow_worker,
+}
