@@ -1,0 +1,107 @@
+"""Runs a command: exit codes, one-line errors, and what Ctrl-C does.
+
+A mistake of the person at the keyboard is one line on standard error and exit code 2; what the
+world did wrong is one line and exit code 1. A traceback means a defect of ours.
+"""
+
+# ruff: noqa: PLC0415 - the error types lie behind slow imports, and --help needs none
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
+
+import typer
+
+from cli.outcome import OTHER, USAGE
+from cli.screen import complain, use_utf8
+
+SIGNAL_EXIT: Final = 128  # plus the signal's number, as shells do: 130 for Ctrl-C
+
+
+class CommandError(Exception):
+    """The world did not do what the command needs; nothing the arguments could put right."""
+
+
+class _LeftError(Exception):
+    """The command was told to leave by a signal."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def execute(job: Callable[[], Coroutine[Any, Any, int]]) -> None:
+    """Run a command's coroutine and leave with its exit code.
+
+    Raises:
+        typer.Exit: always.
+    """
+    use_utf8()
+    raise typer.Exit(_run(job))
+
+
+def _run(job: Callable[[], Coroutine[Any, Any, int]]) -> int:
+    from activities.model.profiles import ProfileError
+    from runtime.errors import UsageError
+    from workflows.logic.parse import InvalidTaskError
+
+    try:
+        return asyncio.run(_until_signal(job))
+    except _LeftError as left:
+        return SIGNAL_EXIT + left.number
+    except KeyboardInterrupt:  # where the event loop takes no signal handlers (Windows)
+        return SIGNAL_EXIT + signal.SIGINT
+    except InvalidTaskError as error:
+        complain("; ".join(error.problems))
+        return USAGE
+    except (UsageError, ProfileError) as error:
+        complain(str(error))
+        return USAGE
+    except CommandError as error:
+        complain(str(error))
+        return OTHER
+
+
+async def _until_signal(job: Callable[[], Coroutine[Any, Any, int]]) -> int:
+    """The job's result; the first SIGINT or SIGTERM cancels it, a second one ends the process."""
+    received: list[int] = []
+    task = asyncio.create_task(_explained(job))
+
+    def leave(number: int) -> None:
+        if received:
+            # Everything durable is in Temporal and on disk, so a hard exit loses nothing.
+            os._exit(SIGNAL_EXIT + number)
+        received.append(number)
+        task.cancel()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError):
+            loop.add_signal_handler(number, leave, number)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        if received:
+            raise _LeftError(received[0]) from None
+        raise
+
+
+async def _explained(job: Callable[[], Coroutine[Any, Any, int]]) -> int:
+    """Turn what a server answers into one line."""
+    from temporalio.service import RPCError, RPCStatusCode
+
+    try:
+        return await job()
+    except RPCError as error:
+        if error.status is RPCStatusCode.NOT_FOUND:
+            from runtime.errors import UsageError
+
+            raise UsageError(
+                f"not found: {error.message}; `starter.py list` shows the runs"
+            ) from None
+        raise CommandError(
+            f"the Temporal server refused or did not answer ({error.status.name}): {error.message}"
+        ) from None

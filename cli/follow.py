@@ -1,0 +1,157 @@
+"""Follow a run to its end: its events as they come, and how it ended."""
+
+import asyncio
+import contextlib
+from datetime import timedelta
+from typing import Any, Final, cast
+
+from temporalio.client import WorkflowFailureError, WorkflowHandle, WorkflowQueryFailedError
+from temporalio.exceptions import (
+    ApplicationError,
+    CancelledError,
+    TerminatedError,
+    TimeoutError,
+)
+from temporalio.service import RPCError, RPCStatusCode
+
+from cli.execute import CommandError
+from cli.outcome import Outcome
+from cli.records import stored_result
+from cli.screen import Screen
+from cli.session import Session
+from workflows.contracts.names import INVALID_TASK
+
+_POLL_EMBEDDED: Final = 0.2  # seconds between queries
+_POLL_REMOTE: Final = 1.0
+_QUERY_SECONDS: Final = 5.0
+_PATIENCE: Final = 120.0  # seconds without any answer of the server before giving up
+_RETRY_SECONDS: Final = 1.0
+
+
+class Events:
+    """The events of a run, each told once; `seq` of an event grows over the whole run."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._seen = 0
+
+    async def poll(self, handle: WorkflowHandle[Any, Any]) -> bool:
+        """Ask once and tell what is new; whether the run answered."""
+        try:
+            answer = await handle.query("trajectory", rpc_timeout=timedelta(seconds=_QUERY_SECONDS))
+        except (RPCError, WorkflowQueryFailedError):
+            return False  # no worker yet, a restart, a run that has not begun: asked again
+        for event in answer["events"]:
+            self._tell(event)
+        return True
+
+    def _tell(self, event: dict[str, Any]) -> None:
+        number = int(event["seq"])
+        if number <= self._seen:
+            return
+        if number > self._seen + 1:
+            self._screen.warn(f"{number - self._seen - 1} events were too many to be kept")
+        self._seen = number
+        bare = {key: value for key, value in event.items() if key != "seq"}
+        self._screen.event(bare)
+        line = _line(bare)
+        if line:
+            self._screen.now(line)
+
+
+def _line(event: dict[str, Any]) -> str:
+    """An event in words; "" where it says nothing to a person."""
+    match event.get("event"):
+        case "model_started":
+            return f"model call {event['model_call']}"
+        case "plan_updated":
+            plan = cast("list[str]", event.get("plan") or [])
+            return f"{event.get('action', 'plan')}: {plan[0]}" if plan else ""
+        case "observation_recorded":
+            return _observation(event)
+        case _:
+            return ""
+
+
+def _observation(event: dict[str, Any]) -> str:
+    missing = ", ".join(event.get("missing_topics") or []) or "nothing"
+    if not event.get("ok"):
+        return f"the call failed: {event.get('error')}; missing: {missing}"
+    count = event.get("new_sources") or 0
+    return f"{count} new {'source' if count == 1 else 'sources'}; missing: {missing}"
+
+
+async def follow(session: Session, workflow_id: str, screen: Screen) -> Outcome:
+    """Wait for the run's end, telling its events meanwhile."""
+    handle = session.client.get_workflow_handle(workflow_id)
+    events = Events(screen)
+    waiting = asyncio.create_task(_wait(session, handle))
+    telling = asyncio.create_task(_tell(session, handle, events))
+    try:
+        outcome = await waiting
+    finally:
+        for task in (waiting, telling):
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+    if not await events.poll(handle):
+        screen.warn("no worker answers, so the newest events are not shown")
+    screen.clear()
+    return outcome
+
+
+async def outcome_of(session: Session, workflow_id: str) -> Outcome:
+    """How a run ended, or ends, without its events."""
+    return await _wait(session, session.client.get_workflow_handle(workflow_id))
+
+
+async def _tell(session: Session, handle: WorkflowHandle[Any, Any], events: Events) -> None:
+    while True:
+        await events.poll(handle)
+        await asyncio.sleep(_POLL_EMBEDDED if session.embedded else _POLL_REMOTE)
+
+
+async def _wait(session: Session, handle: WorkflowHandle[Any, Any]) -> Outcome:
+    """The outcome; a server that is being restarted is waited for."""
+    loop = asyncio.get_running_loop()
+    silent_since: float | None = None
+    while True:
+        started = loop.time()
+        try:
+            return Outcome(handle.id, "completed", result=await handle.result())
+        except WorkflowFailureError as error:
+            return await _ended_otherwise(session, handle, error)
+        except RPCError as error:
+            if error.status not in (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED):
+                raise
+            now = loop.time()
+            if silent_since is None or now - started > _PATIENCE:
+                silent_since = now  # it had answered for a while before this
+            elif now - silent_since > _PATIENCE:
+                raise CommandError(
+                    f"the Temporal server has not answered for {_PATIENCE:.0f} s; the run is kept: "
+                    f"`starter.py watch {handle.id}`"
+                ) from None
+            await asyncio.sleep(_RETRY_SECONDS)
+
+
+async def _ended_otherwise(
+    session: Session, handle: WorkflowHandle[Any, Any], error: WorkflowFailureError
+) -> Outcome:
+
+    cause = error.cause
+    if isinstance(cause, CancelledError):
+        return Outcome(
+            handle.id,
+            "canceled",
+            result=await stored_result(session.env, handle.id),
+            error="the run was cancelled",
+        )
+    if isinstance(cause, ApplicationError):
+        invalid = cause.type == INVALID_TASK
+        return Outcome(handle.id, "failed", error=cause.message, invalid=invalid)
+    if isinstance(cause, TerminatedError):
+        return Outcome(handle.id, "terminated", error=f"the run was terminated: {cause.message}")
+    if isinstance(cause, TimeoutError):
+        return Outcome(handle.id, "timed_out", error="the execution's own timeout ended the run")
+    return Outcome(handle.id, "failed", error=str(cause))

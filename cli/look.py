@@ -1,0 +1,220 @@
+"""Look at runs and message them: `show`, `list`, `requests`, `stop`."""
+
+import getpass
+from datetime import datetime, timedelta
+from typing import Any, Final, cast
+
+from temporalio.client import (
+    WorkflowExecution,
+    WorkflowExecutionDescription,
+    WorkflowQueryFailedError,
+)
+from temporalio.common import SearchAttributeKey
+from temporalio.service import RPCError, RPCStatusCode
+
+from cli.answer import summary, whole_report
+from cli.columns import columns
+from cli.follow import outcome_of
+from cli.options import Output
+from cli.outcome import OK, Outcome
+from cli.records import stored_result
+from cli.screen import Screen, dump, write, write_markdown
+from cli.session import Session, connected, is_embedded, someone_polls
+from runtime.errors import UsageError
+from runtime.settings import load_env
+from workflows.contracts.names import AGENT_RUN, MEMO
+from workflows.logic.inbox import read_message
+
+_QUERY_SECONDS: Final = 5.0
+_STATUS: Final = SearchAttributeKey.for_keyword("AgentStatus")
+_STOP_REASON: Final = SearchAttributeKey.for_keyword("AgentStopReason")
+
+
+async def show_command(workflow_id: str, output: Output) -> int:
+    """`show ID`: the kept result of a run that has ended, else where it stands."""
+    env, embedded = load_env(), is_embedded()
+    result = await stored_result(env, workflow_id)
+    with Screen() as screen:
+        if result is None:
+            async with connected(env, embedded=embedded) as session:
+                return await _show_from_server(session, workflow_id, screen, output)
+        if output.json:
+            write(dump(result))
+        else:
+            write_markdown(await whole_report(env, workflow_id, result))
+        screen.say(f"{workflow_id}: {summary(result)}")
+    return OK
+
+
+async def list_command(limit: int, output: Output) -> int:
+    """`list`: runs, newest first, open and closed."""
+    env, embedded = load_env(), is_embedded()
+    async with connected(env, embedded=embedded) as session:
+        found = session.client.list_workflows(f"WorkflowType = '{AGENT_RUN}'", limit=limit)
+        rows = [await _row(execution) async for execution in found]
+    if output.json:
+        write(dump(rows))
+    elif rows:
+        head = ("ID", "STATE", "STOP REASON", "STARTED")
+        cells = [
+            (r["workflow_id"], r["status"] or r["phase"] or r["execution"], r["stop_reason"],
+             r["started"])
+            for r in rows
+        ]  # fmt: skip
+        write(columns([head, *cells]))
+    else:
+        write("no runs yet")
+    return OK
+
+
+async def requests_command(workflow_id: str, output: Output) -> int:
+    """`requests ID`: open requests to people, and how messages were taken."""
+    env, embedded = load_env(), is_embedded()
+    async with connected(env, embedded=embedded) as session:
+        described = await session.client.get_workflow_handle(workflow_id).describe()
+        answer = await _query(session, workflow_id, "requests")
+        known = answer or {"open": (await _memo(described)).get("requests", []), "messages": []}
+    if output.json:
+        write(dump(known))
+        return OK
+    opened = cast("list[Any]", known["open"])
+    write("\n".join(dump(item) for item in opened) if opened else "nothing is asked")
+    lines = [
+        (m["at"], m["name"], m["outcome"], m["reason"])
+        for m in cast("list[Any]", known["messages"])
+    ]
+    if lines:
+        write(columns([("AT", "MESSAGE", "OUTCOME", "REASON"), *lines]))
+    elif answer is None:
+        write("(no worker answers, so earlier messages are not shown)")
+    return OK
+
+
+async def stop_command(workflow_id: str, reason: str, by: str) -> int:
+    """`stop ID`: finish now, with a partial report."""
+    payload = {"by": by or _user(), "reason": reason}
+    read = read_message("stop", [payload])
+    if read.value is None:
+        raise UsageError(read.reason)
+    env, embedded = load_env(), is_embedded()
+    with Screen() as screen:
+        async with connected(env, embedded=embedded) as session:
+            handle = session.client.get_workflow_handle(workflow_id)
+            described = await handle.describe()
+            if described.close_time is not None:
+                raise UsageError(
+                    f"{workflow_id} has already ended; `starter.py show {workflow_id}`"
+                )
+            await handle.signal("stop", payload)
+            polled = await someone_polls(session)
+        write(f"{workflow_id} was told to stop")
+        if not polled:
+            where = f"resume {workflow_id}" if embedded else "with a worker (`uv run worker.py`)"
+            screen.warn(f"no worker polls: the run ends when it goes on, {where}")
+    return OK
+
+
+async def _show_from_server(
+    session: Session, workflow_id: str, screen: Screen, output: Output
+) -> int:
+
+    described = await session.client.get_workflow_handle(workflow_id).describe()
+    if described.close_time is not None:
+        return await _show_closed(await outcome_of(session, workflow_id), screen, output)
+    status = await _query(session, workflow_id, "status")
+    document: dict[str, Any] = {
+        **await _row(described),
+        "memo": await _memo(described),
+        "state": status,
+    }
+    if output.json:
+        write(dump(document))
+    else:
+        write("\n".join(_status_lines(document)))
+        if session.ui:
+            screen.say(f"Web UI: {session.ui_of(workflow_id)}")
+    if status is None:
+        screen.warn("no worker answers: shown is what the server itself knows")
+    return OK
+
+
+async def _show_closed(outcome: Outcome, screen: Screen, output: Output) -> int:
+    if output.json:
+        write(dump(outcome.document()))
+    elif outcome.result is not None:
+        write_markdown(str(outcome.result.get("report", "")))
+        screen.say(f"{outcome.workflow_id}: {summary(outcome.result)}")
+    else:
+        write(f"{outcome.workflow_id}: {outcome.execution}: {outcome.error}")
+    return OK
+
+
+def _status_lines(document: dict[str, Any]) -> list[str]:
+    state = cast("dict[str, Any]", document["state"] or {})
+    lines = [
+        f"{document['workflow_id']}: {state.get('phase') or document['phase'] or 'open'}",
+        f"started {document['started']}",
+    ]
+    if state:
+        usage: dict[str, Any] = state.get("usage") or {}
+        limits: dict[str, Any] = state.get("limits") or {}
+        missing: list[str] = state.get("missing_topics") or []
+        lines += [
+            f"goal: {state.get('goal', '')}",
+            f"strategy {state.get('strategy')}, language {state.get('language')}, "
+            f"model {state.get('model')}",
+            f"model calls {usage.get('model_calls', 0)} of {limits.get('max_model_calls', '?')}, "
+            f"tool calls {usage.get('tool_calls', 0)} of {limits.get('max_tool_calls', '?')}",
+            f"evidence: {state.get('evidence', 0)} sources; "
+            f"missing: {', '.join(missing) or 'nothing'}",
+        ]
+    return lines
+
+
+async def _row(execution: WorkflowExecution | WorkflowExecutionDescription) -> dict[str, Any]:
+    """What a list shows of a run, from what the server itself knows."""
+    attributes = execution.typed_search_attributes
+    status = execution.status.name.lower() if execution.status is not None else "unknown"
+    return {
+        "workflow_id": execution.id,
+        "run_id": execution.run_id,
+        "execution": status,
+        "phase": (await _memo(execution)).get("phase", ""),
+        "status": attributes.get(_STATUS, ""),
+        "stop_reason": attributes.get(_STOP_REASON, ""),
+        "started": _time(execution.start_time),
+        "closed": _time(execution.close_time),
+    }
+
+
+async def _memo(execution: WorkflowExecution | WorkflowExecutionDescription) -> dict[str, Any]:
+
+    memo: Any = (await execution.memo()).get(MEMO)
+    return cast("dict[str, Any]", memo) if isinstance(memo, dict) else {}
+
+
+async def _query(session: Session, workflow_id: str, name: str) -> dict[str, Any] | None:
+    """A query's answer; None where no worker gives one in time."""
+    handle = session.client.get_workflow_handle(workflow_id)
+    if not await someone_polls(session):
+        return None
+    try:
+        return await handle.query(name, rpc_timeout=timedelta(seconds=_QUERY_SECONDS))
+    except WorkflowQueryFailedError:
+        return None
+    except RPCError as error:
+        if error.status is RPCStatusCode.NOT_FOUND:
+            raise
+        return None
+
+
+def _time(at: datetime | None) -> str:
+    return "" if at is None else at.astimezone().isoformat(timespec="seconds")
+
+
+def _user() -> str:
+    """Who is at the keyboard; recorded, not authenticated."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):  # a user id without a name, as in containers
+        return ""
