@@ -17,6 +17,9 @@ PASSAGE_CHARACTERS: Final = 24_000  # all passages of one request
 HEAD_CHARACTERS: Final = 8_000  # ids and titles of sources that have no passage in it
 _TITLE: Final = 120
 _SOURCE_ID: Final = 300
+_TOPICS: Final = 10
+_TOPIC: Final = 80
+_KEYS: Final = 110  # characters of the names of a source's fields
 _MARK = re.compile(r"[<＜](?=\s*[/／]?\s*data\b)", re.IGNORECASE)
 _HIDDEN = re.compile("[\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 
@@ -102,7 +105,8 @@ def _named(sources: dict[int, list[Entry]], shown: set[int]) -> set[int]:
         if number in named:
             continue
         head = sources[number][0]
-        room -= min(len(head.source_id), _SOURCE_ID) + min(len(head.title), _TITLE)
+        topics = sum(len(topic[:_TOPIC]) for topic in head.topics[:_TOPICS])
+        room -= _KEYS + len(head.source_id[:_SOURCE_ID]) + len(head.title[:_TITLE]) + topics
         if room < 0:
             break
         named.add(number)
@@ -117,7 +121,7 @@ def _source(
         "id": f"E{number}",
         "source_id": head.source_id[:_SOURCE_ID],
         "title": _HIDDEN.sub("", head.title)[:_TITLE],
-        "topics": topics_of(task, entries),
+        "topics": [topic[:_TOPIC] for topic in topics_of(task, entries)[:_TOPICS]],
         "passages": [fenced(entry.excerpt[:EXCERPT_CHARACTERS]) for entry in shown],
     }
     if len(shown) < len(entries):
