@@ -1,0 +1,122 @@
+"""The `close` activity: gathers the evidence, composes the report, keeps both; calls no model.
+
+It works from recorded state, also after errors (REQUIREMENTS 204). Lost evidence makes a report
+that says so, never an exception; a disk that fails is tried again a few times, then the result
+comes without what could not be read or kept.
+"""
+
+import asyncio
+
+from temporalio import activity
+
+from activities.store.base import EvidenceLostError
+from activities.store.guard import check_store
+from activities.store.records import Records
+from workflows.contracts import names
+from workflows.contracts.acts import CloseInput
+from workflows.contracts.evidence import Entry
+from workflows.contracts.result import RunResult
+from workflows.logic.headings import words_for
+from workflows.logic.report import compose
+from workflows.logic.report_sources import Closing, Composed
+from workflows.logic.result import bare_closing, build_result
+from workflows.logic.topics import covers_topic
+
+_DISK_ATTEMPTS = 3
+_PASSAGES_PER_TOPIC = 60  # whose texts are read: more than a report's quotes are picked from
+
+Problems = list[tuple[str, dict[str, object]]]
+
+
+class CloseActivities:
+    """Composes and keeps reports."""
+
+    def __init__(self, records: Records) -> None:
+        self._records = records
+
+    @activity.defn(name=names.CLOSE)
+    async def close(self, inp: CloseInput) -> RunResult:
+        """The result of a run; report and result are also kept under the workflow's id.
+
+        Idempotent: the same state gives the same report, and a record is only replaced by itself.
+
+        Raises:
+            ApplicationError: `WrongStore`, retryable.
+            OSError: the disk failed; on the first attempts only.
+        """
+        if inp.state.prepared is not None:
+            check_store(self._records, inp.state.prepared.store_id)
+        closing = await self._gathered(inp)
+        composed = await asyncio.to_thread(compose, closing)
+        try:
+            result = await self._kept(inp, composed)
+        except OSError as error:
+            if activity.info().attempt < _DISK_ATTEMPTS:
+                raise
+            activity.logger.warning("the report could not be kept: %s", error)
+            reason = error.strerror or type(error).__name__
+            note = words_for(closing.language)("not_stored", reason=reason)
+            result = build_result(inp, composed)
+            result = result.model_copy(update={"notes": [*result.notes, note]})
+        return result
+
+    async def _kept(self, inp: CloseInput, composed: Composed) -> RunResult:
+        store = self._records.store
+        report = composed.report.encode("utf-8", "replace")
+        result = build_result(inp, composed, await store.put(inp.run_id, report))
+        await store.put_record("report", inp.workflow_id, report)
+        await store.put_record("result", inp.workflow_id, result.model_dump_json().encode())
+        return result
+
+    async def _gathered(self, inp: CloseInput) -> Closing:
+        """State, entries of the index pages, texts of what may be quoted, and what is lost."""
+        state = inp.state
+        if state.prepared is None or not state.page_ref:
+            return bare_closing(inp)
+        try:
+            entries = await self._records.entries(inp.run_id, state.page_ref, state.page_first)
+        except (EvidenceLostError, OSError) as error:
+            self._retry_disk(error)
+            return bare_closing(inp)
+        texts, lost = await self._texts(inp.run_id, _to_quote(inp, entries))
+        problems: Problems = [("texts_lost", {"count": lost})] if lost else []
+        return Closing(
+            state=state,
+            status=inp.status,
+            closed_at=inp.closed_at,
+            entries=entries,
+            texts=texts,
+            problems=problems,
+        )
+
+    async def _texts(self, run_id: str, hashes: list[str]) -> tuple[dict[str, str], int]:
+        """Texts by hash, and how many could not be read."""
+        texts: dict[str, str] = {}
+        for sha256 in hashes:
+            try:
+                texts[sha256] = await self._records.text(run_id, sha256)
+            except (EvidenceLostError, OSError) as error:
+                self._retry_disk(error)
+        return texts, len(hashes) - len(texts)
+
+    def _retry_disk(self, error: Exception) -> None:
+        """Let Temporal try again while the disk may recover; lost evidence stays lost."""
+        activity.logger.warning("evidence could not be read: %s", error)
+        if isinstance(error, OSError) and activity.info().attempt < _DISK_ATTEMPTS:
+            raise error
+
+
+def _to_quote(inp: CloseInput, entries: list[Entry]) -> list[str]:
+    """Hashes of the texts that quotes of the covered topics may come from, each once."""
+    if inp.state.prepared is None:
+        return []
+    task = inp.state.prepared.task
+    threshold = task.settings.topic_cover
+    found: dict[str, None] = {}
+    for index, topic in enumerate(task.topics):
+        if str(index) not in inp.state.covered:
+            continue
+        usable = [e for e in entries if covers_topic(e, topic, index, threshold)]
+        usable.sort(key=lambda e, i=str(index): (-e.covers.get(i, 1.0), -e.score, e.number))
+        found |= dict.fromkeys(e.sha256 for e in usable[:_PASSAGES_PER_TOPIC])
+    return list(found)
