@@ -18,11 +18,12 @@ from temporalio import activity, workflow
 
 _MASK: Final = "***"
 _SHORTEST_SECRET: Final = 6  # masking every 'test' would make a log unreadable
-_KEYS: Final = re.compile(
-    r"\bsk-[A-Za-z0-9_-]{8,}"  # what providers' keys look like
-    r"|(?<=[Bb]earer )[A-Za-z0-9._~+/=-]+"
-    r"|(?i:(?<=authorization: )|(?<=authorization\": \")|(?<=authorization': '))[^\"'\s,}]+"
-    r"|(?i:(?<=api_key=)|(?<=api-key: )|(?<=api_key\": \")|(?<=api_key': '))[^\"'\s,}&]+"
+_KEYS: Final = re.compile(  # what stands before a key is kept
+    r"()\bsk-[A-Za-z0-9_-]{8,}"  # what providers' keys look like
+    r"|(\bbearer )[A-Za-z0-9._~+/=-]+"
+    r"|(\bauthorization[\"']?\s*[:=]\s*[\"']?)(?:[a-z]+ )?[^\"'\s,}]+"
+    r"|(\b(?:x-)?api[-_]?key[\"']?\s*[:=]\s*[\"']?)[^\"'\s,}&]+",
+    re.IGNORECASE,
 )
 _QUIET: Final = ("temporalio", "httpx", "httpcore", "httpx2", "httpcore2", "openai", "asyncio")
 _OURS_IN_SDK: Final = ("temporalio.workflow", "temporalio.activity")
@@ -134,11 +135,16 @@ def _merge(event: EventDict, found: Any) -> None:
 def _masking(secrets: Iterable[str]) -> Processor:
     """The last processor: masks the finished line, tracebacks included."""
     long_enough = [secret for secret in secrets if len(secret) >= _SHORTEST_SECRET]
-    forms = {form for s in long_enough for form in (s, json.dumps(s)[1:-1])}
+    forms = {
+        form
+        for secret in long_enough
+        for form in (secret, *(json.dumps(secret, ensure_ascii=a)[1:-1] for a in (True, False)))
+    }
     # The longest first: one secret can be a part of another.
     known = re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))) or r"(?!)")
 
     def mask(_logger: WrappedLogger, _method: str, line: EventDict) -> str:
-        return _KEYS.sub(_MASK, known.sub(_MASK, str(line)))  # rendered by now: a text
+        text = known.sub(_MASK, str(line))  # rendered by now
+        return _KEYS.sub(lambda match: "".join(filter(None, match.groups())) + _MASK, text)
 
     return mask

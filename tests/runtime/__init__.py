@@ -1,0 +1,1 @@
+"""Tests of runtime/*: real servers, real processes, real files."""
