@@ -5,12 +5,15 @@ from collections.abc import Generator
 import pytest
 
 from tests.case_files import Tally
+from tests.shown import LINES
 
 _TALLY = Tally()
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Count tests over case files."""
     report = yield
     _TALLY.add(item, report)
@@ -18,9 +21,9 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print passed, departed and failed per case file."""
-    lines = _TALLY.lines()
-    if lines:
-        terminalreporter.section("case files")
-    for line in lines:
-        terminalreporter.write_line(line)
+    """Print passed, departed and failed per case file, and what tests have shown."""
+    for title, lines in (("case files", _TALLY.lines()), ("shown", LINES)):
+        if lines:
+            terminalreporter.section(title)
+        for line in lines:
+            terminalreporter.write_line(line)

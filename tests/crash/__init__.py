@@ -1,0 +1,1 @@
+"""Processes killed with SIGKILL in the middle of runs: nothing is lost, nothing counted twice."""

@@ -1,0 +1,141 @@
+"""Every situation a run can be in, as a script: recorded once, replayed by every later version.
+
+`python -m tests.situations` records what is missing in `tests/histories`; `--all` records anew.
+"""
+
+import asyncio
+import json
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from temporalio.client import WorkflowFailureError, WorkflowHandle
+
+from tests.case_files import load
+from tests.workflows.lab import Lab, eventually, lab, server
+from tests.workflows.scripted import decision
+
+HISTORIES = Path(__file__).parent / "histories"
+CORPUS = load("control_flow_cases.json")["corpus"]
+TOPICS = ["agent_loop", "tool_contract"]
+SEARCHES = [decision("search", topic) for topic in TOPICS]
+FINISH = decision("finish", draft="Both are described [E1] [E2].", sufficient=True)
+HANG = {"kind": "hang"}
+
+Meddle = Callable[[Lab, WorkflowHandle[Any, Any]], Awaitable[None]]
+
+
+async def leave(_: Lab, __: WorkflowHandle[Any, Any]) -> None:
+    """Do not meddle."""
+
+
+async def stop(lab: Lab, handle: WorkflowHandle[Any, Any]) -> None:
+    """Stop the run while a model call hangs, after messages that change nothing."""
+    await eventually(lambda: len(lab.model.requests) == 2)
+    await handle.signal("approve", "yes")
+    await handle.signal("nonsense", {})
+    await handle.signal("stop", {"by": "ann", "reason": "enough"})
+
+
+async def cancel(lab: Lab, handle: WorkflowHandle[Any, Any]) -> None:
+    """Cancel the run while a model call hangs."""
+    await eventually(lambda: len(lab.model.requests) == 2)
+    await handle.cancel()
+
+
+@dataclass
+class Situation:
+    """A script of the world and what someone does meanwhile."""
+
+    replies: Any
+    searches: Any = "corpus"
+    task: dict[str, Any] = field(default_factory=dict[str, Any])
+    limits: dict[str, Any] = field(default_factory=dict[str, Any])
+    meddle: Meddle = leave
+    flags: tuple[str, ...] = ()
+
+
+SITUATIONS: dict[str, Situation] = {
+    "react_succeeded": Situation([*SEARCHES, FINISH]),
+    "react_repeat_and_no_progress": Situation([SEARCHES[0], SEARCHES[0], decision("search", "x")]),
+    "react_gap": Situation([SEARCHES[0], FINISH]),
+    "react_tool_budget": Situation(SEARCHES, limits={"max_tool_calls": 1}),
+    "react_model_budget": Situation(SEARCHES, limits={"max_model_calls": 1}),
+    "react_token_budget": Situation(SEARCHES, limits={"max_tokens": 100}),
+    "react_model_error": Situation([SEARCHES[0], {"kind": "http", "status": 403}]),
+    "react_protocol_error": Situation([SEARCHES[0], decision("search", " ")]),
+    "react_tool_error": Situation([*SEARCHES, FINISH], [{"raises": "OSError"}] * 2),
+    "react_timeout": Situation([SEARCHES[0], HANG], limits={"max_active_seconds": 1.5}),
+    "react_stopped": Situation([SEARCHES[0], HANG], meddle=stop),
+    "react_cancelled": Situation([SEARCHES[0], HANG], meddle=cancel),
+    "react_extractive": Situation([], task={"models": {"planner": "extractive"}}),
+    "react_continued": Situation(
+        [*SEARCHES, FINISH],
+        flags=("--dynamic-config-value", "limit.historyCount.suggestContinueAsNew=20"),
+    ),
+    "direct_completed": Situation(
+        [{"kind": "decision", "value": {"sufficient": True, "draft": "Described [E1]."}}],
+        task={"strategy": "direct", "goal": "agent_loop", "required_topics": TOPICS[:1]},
+    ),
+    "direct_empty": Situation([], task={"strategy": "direct"}),
+    "invalid_input": Situation([], task={"tools": ["fetch"]}),
+    "invalid_task": Situation([], task={"strategy": "plan"}),
+}
+
+
+async def play(lab_: Lab, name: str) -> list[WorkflowHandle[Any, Any]]:
+    """Play a situation to its end; handles of every run of its chain."""
+    situation = SITUATIONS[name]
+    lab_.model.script(situation.replies)
+    lab_.search.script(situation.searches, CORPUS)
+    task = {"goal": "Neutral goal", "required_topics": TOPICS, **situation.task}
+    if situation.limits:
+        task["limits"] = situation.limits
+    handle = await lab_.start(task, run_id=name.replace("_", "-"))
+    await situation.meddle(lab_, handle)
+    try:
+        await asyncio.wait_for(handle.result(), 60)
+    except WorkflowFailureError:
+        pass  # invalid_task fails and a cancelled run is Canceled: that is their history
+    return await _chain(lab_, handle)
+
+
+async def _chain(lab_: Lab, handle: WorkflowHandle[Any, Any]) -> list[WorkflowHandle[Any, Any]]:
+    handles: list[WorkflowHandle[Any, Any]] = []
+    following = handle.first_execution_run_id
+    while following:
+        one = lab_.client.get_workflow_handle(handle.id, run_id=following)
+        handles.append(one)
+        events = [event async for event in one.fetch_history_events()]
+        last = events[-1].workflow_execution_continued_as_new_event_attributes
+        following = last.new_execution_run_id or None
+    return handles
+
+
+async def record(names: list[str]) -> None:
+    """Record histories, and the state each run ended in, beside each other."""
+    for name in names:
+        with tempfile.TemporaryDirectory() as home:
+            async with server(SITUATIONS[name].flags) as environment, lab(environment, Path(home)) as ready:
+                for n, handle in enumerate(await play(ready, name), 1):
+                    stem = f"{name}_{n}" if SITUATIONS[name].flags else name
+                    history = await handle.fetch_history()
+                    state = await handle.query("state")
+                    _write(HISTORIES / f"{stem}.json", json.loads(history.to_json()))
+                    _write(HISTORIES / f"{stem}.state.json", state)
+
+
+def _write(path: Path, value: Any) -> None:
+    path.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    wanted = [
+        name
+        for name in SITUATIONS
+        if "--all" in sys.argv or not list(HISTORIES.glob(f"{name}*.json"))
+    ]
+    asyncio.run(record(wanted))
