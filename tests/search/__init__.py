@@ -1,0 +1,1 @@
+"""Search backends and the search activity."""

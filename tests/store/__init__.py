@@ -1,0 +1,1 @@
+"""The evidence store on real files and with real processes."""
