@@ -12,12 +12,13 @@ from typing import Final
 from workflows.contracts.base import JsonObject
 from workflows.contracts.evidence import EXCERPT_CHARACTERS, Entry
 from workflows.contracts.task import ResolvedTask
+from workflows.logic.topics import covers_topic, declares
 
 PASSAGE_CHARACTERS: Final = 24_000  # all passages of one request
 HEAD_CHARACTERS: Final = 8_000  # ids and titles of sources that have no passage in it
 _TITLE: Final = 120
 _SOURCE_ID: Final = 300
-_TOPICS: Final = 10
+_OTHER_TOPICS: Final = 5
 _TOPIC: Final = 80
 _KEYS: Final = 110  # characters of the names of a source's fields
 _MARK = re.compile(r"[<＜](?=\s*[/／]?\s*data\b)", re.IGNORECASE)
@@ -43,7 +44,7 @@ def evidence_view(
     sources: dict[int, list[Entry]] = {}
     for entry in passages:
         sources.setdefault(entry.number, []).append(entry)
-    named = _named(sources, {entry.number for entry in shown})
+    named = _named(task, sources, {entry.number for entry in shown})
     kept = {id(entry) for entry in shown}
     view = [
         _source(task, number, sources[number], [e for e in sources[number] if id(e) in kept])
@@ -55,15 +56,19 @@ def evidence_view(
 
 
 def topics_of(task: ResolvedTask, entries: Sequence[Entry]) -> list[str]:
-    """Topics of one source: those it declares, else the required ones that its passages cover."""
-    declared = list(dict.fromkeys(topic for entry in entries for topic in entry.topics))
-    if declared:
-        return declared
-    return [
+    """Topics of one source: ids of required ones it serves, then a few others it declares."""
+    threshold = task.settings.topic_cover
+    required = [
         topic.id
         for index, topic in enumerate(task.topics)
-        if any(e.covers.get(str(index), 0.0) >= task.settings.topic_cover for e in entries)
+        if any(covers_topic(entry, topic, index, threshold) for entry in entries)
     ]
+    others = [
+        name[:_TOPIC]
+        for name in dict.fromkeys(name for entry in entries for name in entry.topics)
+        if not any(declares([name], topic) for topic in task.topics)
+    ]
+    return required + others[:_OTHER_TOPICS]
 
 
 def _by_use(
@@ -98,14 +103,14 @@ def _fitting(passages: Iterator[Entry]) -> list[Entry]:
     return shown
 
 
-def _named(sources: dict[int, list[Entry]], shown: set[int]) -> set[int]:
+def _named(task: ResolvedTask, sources: dict[int, list[Entry]], shown: set[int]) -> set[int]:
     room = HEAD_CHARACTERS
     named = set(shown)
     for number in sorted(sources, reverse=True):
         if number in named:
             continue
         head = sources[number][0]
-        topics = sum(len(topic[:_TOPIC]) for topic in head.topics[:_TOPICS])
+        topics = sum(len(topic) for topic in topics_of(task, sources[number]))
         room -= _KEYS + len(head.source_id[:_SOURCE_ID]) + len(head.title[:_TITLE]) + topics
         if room < 0:
             break
@@ -121,7 +126,7 @@ def _source(
         "id": f"E{number}",
         "source_id": head.source_id[:_SOURCE_ID],
         "title": _HIDDEN.sub("", head.title)[:_TITLE],
-        "topics": [topic[:_TOPIC] for topic in topics_of(task, entries)[:_TOPICS]],
+        "topics": topics_of(task, entries),
         "passages": [fenced(entry.excerpt[:EXCERPT_CHARACTERS]) for entry in shown],
     }
     if len(shown) < len(entries):

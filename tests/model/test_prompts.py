@@ -84,6 +84,12 @@ def test_sources_stand_in_order_of_their_numbers_with_their_passages() -> None:
     assert view[1]["topics"] == ["recovery"]  # covered by the rule, since it declares none
 
 
+def test_required_topics_come_first_and_others_are_few() -> None:
+    declared = [*(f"other {i}" for i in range(50)), "ＡＧＥＮＴ_loop"]
+    topics = sources([passage(1, "agent_loop", topics=declared)])[0]["topics"]
+    assert topics == ["agent_loop", *(f"other {i}" for i in range(5))]
+
+
 def test_a_weak_passage_covers_no_topic() -> None:
     assert sources([passage(1, "b", topics=[], covers={"0": 0.34})])[0]["topics"] == []
 
