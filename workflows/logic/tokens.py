@@ -29,6 +29,7 @@ _CJK = (
 )
 _WORD = re.compile(r"_*[^\W_]+(?:(?:[_.\-/]{1,2}|::)[^\W_]+)*_*(?:\+\+|#(?!\w))?")
 _CJK_RUN = re.compile(f"[{_CJK}]+")
+_WRAPPED = re.compile(f"(?<=[{_CJK}])\\n(?=[{_CJK}])")
 _JOINER = re.compile(r"[_.\-/:+#]+")
 _PART = re.compile(r"\d+|[^\W\d_]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -51,7 +52,10 @@ def is_cjk(text: str) -> bool:
 
 
 def _all_tokens(text: str, run: Callable[[str], list[str]]) -> Iterator[str]:
-    folded = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    folded = text
+    if not text.isascii():
+        # Lines of Chinese are wrapped inside of words.
+        folded = _WRAPPED.sub("", unicodedata.normalize("NFKC", text))
     folded = _POSSESSIVE.sub("", folded)
     for match in _WORD.finditer(folded):
         word = match.group()

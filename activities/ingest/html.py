@@ -1,0 +1,202 @@
+"""HTML: the text a reader of the page sees, without navigation, with its structure.
+
+Resiliparse parses (its own text extraction lost short lists with `main_content`, and keeps no
+headings); the walk over the tree is ours. Headings become locators, lists and table rows lines,
+code blocks stay as they are. Left out: scripts, styles, forms' controls, what is hidden, and what
+declares itself navigation by tag, role or the usual class names.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from resiliparse.parse.html import TEXT, ElementNode, HTMLTree, Node
+
+from activities.ingest.document import Extracted
+from activities.ingest.front_matter import iso_date
+from activities.ingest.html_writer import TextWriter
+from workflows.logic.stop_words import word_list
+
+_NEVER: Final = frozenset(
+    word_list("""
+    script style noscript template svg iframe object embed canvas audio video head title meta link
+    input select option datalist button textarea progress meter map dialog
+    """)
+)
+_NAVIGATION_ROLES: Final = frozenset({"navigation", "search", "contentinfo", "menu", "menubar"})
+_NAVIGATION_NAMES: Final = frozenset(
+    word_list("""
+    headerlink navheader navfooter toc table-of-contents sphinxsidebar breadcrumb breadcrumbs
+    skip-link skip-to-content skiplink navbar navigation mobile-nav menu-wrapper footer site-footer
+    page-footer sr-only visually-hidden mw-editsection navbox searchbox
+    """)
+)
+_HIDING: Final = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*0(?![.\d])"
+    r"|opacity\s*:\s*0(?![.\d])",
+    re.IGNORECASE,
+)
+_HIDDEN_BY_SHEET: Final = re.compile(r"([^{}]+)\{[^{}]*display\s*:\s*none[^{}]*\}", re.IGNORECASE)
+_CONDITIONAL: Final = re.compile(r"@[^{};]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}")
+_SIMPLE_SELECTOR: Final = re.compile(r"[.#][\w-]+")
+
+_HEADINGS: Final = {f"h{n}": n for n in range(1, 7)}
+_PARAGRAPHS: Final = frozenset(
+    word_list("""
+    p div section article main header footer aside ul ol dl table blockquote figure form fieldset
+    address details hr pre center body h1 h2 h3 h4 h5 h6
+    """)
+)
+_LINES: Final = frozenset(word_list("br li dt dd tr caption figcaption summary legend thead tbody"))
+_DATES: Final = (
+    "article:modified_time",
+    "last-modified",
+    "dcterms.modified",
+    "article:published_time",
+    "dcterms.date",
+    "dc.date",
+    "date",
+)
+_LEAST_KEPT = 0.02
+_LEAST_TEXT = 200
+
+
+def read_html(text: str) -> Extracted:
+    """Extract the visible text of a page.
+
+    Where leaving out navigation would leave nothing, as on a page that is one list of links, it
+    is kept.
+    """
+    tree = HTMLTree.parse(text)
+    root = tree.body
+    hidden = _hidden_selectors(text)
+    writer = _written(root, hidden, navigation=False)
+    if len(writer.text) < _LEAST_KEPT * len(text):
+        whole = _written(root, hidden, navigation=True)
+        if len(writer.text) < _LEAST_TEXT and len(writer.text) * 5 < len(whole.text):
+            writer = whole
+    title = " ".join((tree.title or "").split()) or next(
+        (heading.title for heading in writer.headings), ""
+    )
+    return Extracted(
+        text=writer.text,
+        title=title,
+        headings=writer.headings,
+        links=writer.links,
+        date=_date(tree),
+    )
+
+
+def _written(root: ElementNode | None, hidden: frozenset[str], *, navigation: bool) -> TextWriter:
+    writer = TextWriter()
+    if root is not None:
+        for node, entering in _walk(root, hidden, navigation=navigation):
+            if node.type == TEXT:
+                writer.write(node.value or "")
+            else:
+                _mark(writer, node.tag or "", node, entering=entering)
+        writer.close()
+    return writer
+
+
+def _walk(
+    root: ElementNode, hidden: frozenset[str], *, navigation: bool
+) -> Iterator[tuple[Node, bool]]:
+    """Texts once, elements when entered and when left; no recursion: pages nest deeply."""
+    stack: list[tuple[Node, bool]] = [(root, True)]
+    while stack:
+        node, entering = stack.pop()
+        yield node, entering
+        if entering and node.type != TEXT:
+            stack.append((node, False))
+            stack += [
+                (child, True)
+                for child in reversed(_children(node))
+                if child.type == TEXT
+                or (
+                    isinstance(child, ElementNode)
+                    and not _left_out(child, hidden, navigation=navigation)
+                )
+            ]
+
+
+def _children(node: Node) -> list[Node]:
+    # Indexing `child_nodes` is quadratic; following the siblings is not.
+    found: list[Node] = []
+    child = node.first_child
+    while child is not None:
+        found.append(child)
+        child = child.next
+    return found
+
+
+def _left_out(node: ElementNode, hidden: frozenset[str], *, navigation: bool) -> bool:
+    tag = node.tag or ""
+    if tag in _NEVER or (tag == "nav" and not navigation):
+        return True
+    if not node.attrs:
+        return False
+    names = set((node.getattr("class") or "").split())
+    if _is_hidden(node, names, hidden):
+        return True
+    if navigation or tag in {"body", "main", "article"}:
+        return False
+    return (
+        (node.getattr("role") or "") in _NAVIGATION_ROLES
+        or node.getattr("id") in _NAVIGATION_NAMES
+        or not names.isdisjoint(_NAVIGATION_NAMES)
+        or {"contents", "local"} <= names
+    )
+
+
+def _is_hidden(node: ElementNode, names: set[str], hidden: frozenset[str]) -> bool:
+    if node.hasattr("hidden") or node.getattr("aria-hidden") == "true":
+        return True
+    if _HIDING.search(node.getattr("style") or ""):
+        return True
+    if not hidden:
+        return False
+    return f"#{node.getattr('id')}" in hidden or any(f".{name}" in hidden for name in names)
+
+
+def _mark(writer: TextWriter, tag: str, node: Node, *, entering: bool) -> None:
+    """Tell the writer where an element begins or ends."""
+    if tag in _HEADINGS:
+        writer.heading(_HEADINGS[tag], entering=entering)
+    elif tag == "pre":
+        writer.preformatted(entering=entering)
+    elif tag in _PARAGRAPHS:
+        writer.paragraph()
+    elif tag in {"td", "th"}:
+        writer.cell(entering=entering)
+    elif tag in _LINES:
+        writer.line()
+        if tag == "li" and entering:
+            writer.write_mark("- ")
+    elif tag == "a" and isinstance(node, ElementNode) and node.hasattr("href"):
+        writer.link(entering=entering)
+    elif tag == "img" and entering and isinstance(node, ElementNode):
+        writer.write((node.getattr("alt") or "") + " ")
+
+
+def _hidden_selectors(text: str) -> frozenset[str]:
+    """Classes and ids that the page's own style sheets hide, where the selector is that simple."""
+    found: set[str] = set()
+    for sheet in re.findall(r"<style\b[^>]*>(.*?)</style>", text, re.IGNORECASE | re.DOTALL):
+        for rule in _HIDDEN_BY_SHEET.finditer(_CONDITIONAL.sub("", sheet)):
+            parts = (part.strip() for part in rule[1].split(","))
+            found.update(part for part in parts if _SIMPLE_SELECTOR.fullmatch(part))
+    return frozenset(found)
+
+
+def _date(tree: HTMLTree) -> str:
+    """ISO date that the page's meta elements give, "" if none does."""
+    head = tree.head
+    if head is None:
+        return ""
+    dates: dict[str, str] = {}
+    for meta in head.query_selector_all("meta"):
+        name = (meta.getattr("name") or meta.getattr("property") or "").lower()
+        if name in _DATES and (date := iso_date(meta.getattr("content") or "")):
+            dates.setdefault(name, date)
+    return next((dates[name] for name in _DATES if name in dates), "")

@@ -1,0 +1,127 @@
+"""Writes the text of a page: blanks folded, paragraphs apart, headings and links with places."""
+
+import re
+from typing import Final
+
+from activities.ingest.document import Heading
+
+_BLANKS: Final = re.compile(r"[ \t\n\r\f\u00a0\u200b]+")
+# A line end between two Chinese or Japanese characters is no blank.
+_CJK_LINE_END: Final = re.compile(
+    r"(?<=[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef])[ \t]*\r?\n\s*"
+    r"(?=[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef])"
+)
+_SOFT_HYPHEN: Final = "\u00ad"
+_TITLE_CHARACTERS = 200
+
+
+class TextWriter:
+    """Collects text; breaks are asked for and written before the next word.
+
+    After `close`, `text`, `headings` and `links` are final and every place is in `text`.
+    """
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.headings: list[Heading] = []
+        self.links: list[tuple[int, int]] = []
+        self._parts: list[str] = []
+        self._length = 0
+        self._breaks = 0
+        self._blank = False
+        self._mark = ""
+        self._pre = 0
+        self._links_open = 0
+        self._heading: tuple[int, int, int] | None = None
+
+    def write(self, text: str) -> None:
+        """Text of the page; inside of preformatted blocks as it is."""
+        text = text.replace(_SOFT_HYPHEN, "")
+        if self._pre:
+            self._put(text)
+            return
+        if not text.isascii():
+            text = _CJK_LINE_END.sub("", text)
+        folded = _BLANKS.sub(" ", text)
+        words = folded.strip(" ")
+        if not words:
+            self._blank = self._blank or bool(folded)
+            return
+        self._blank = self._blank or folded.startswith(" ")
+        self._put(words)
+        self._blank = folded.endswith(" ")
+
+    def write_mark(self, mark: str) -> None:
+        """A list bullet or the line between two cells: written only if words follow."""
+        self._mark = mark
+
+    def paragraph(self) -> None:
+        """A blank line before what follows."""
+        self._break(2)
+
+    def line(self) -> None:
+        """A new line before what follows."""
+        if self._pre:
+            self._put("\n")
+        else:
+            self._break(1)
+
+    def cell(self, *, entering: bool) -> None:
+        """A cell of a table: a row is one line, ` | ` between its cells."""
+        if entering and self._parts and not self._breaks:
+            self._mark = " | "
+        self._blank = False
+
+    def preformatted(self, *, entering: bool) -> None:
+        """Start or end of a block whose blanks and line ends count."""
+        self._break(2)
+        self._pre = max(0, self._pre + (1 if entering else -1))
+
+    def link(self, *, entering: bool) -> None:
+        """Start or end of a link's words."""
+        self._links_open = max(0, self._links_open + (1 if entering else -1))
+
+    def heading(self, level: int, *, entering: bool) -> None:
+        """Start or end of a heading; what it holds is its title."""
+        self._break(2)
+        if entering:
+            self._heading = (level, len(self._parts), self._length)
+            return
+        if self._heading is None:
+            return
+        level, part, start = self._heading
+        self._heading = None
+        written = "".join(self._parts[part:])
+        title = " ".join(written.split())
+        if title:
+            start += len(written) - len(written.lstrip())
+            self.headings.append(Heading(start, level, title[:_TITLE_CHARACTERS]))
+
+    def close(self) -> None:
+        """No more text comes."""
+        self.text = "".join(self._parts).rstrip()
+
+    def _break(self, lines: int) -> None:
+        self._breaks = max(self._breaks, lines)
+        self._blank = False
+
+    def _put(self, text: str) -> None:
+        if not text:
+            return
+        if self._parts:
+            lead = "\n" * self._breaks or (" " if self._blank and not self._mark else "")
+        else:
+            lead = ""
+        lead += self._mark
+        self._breaks, self._blank, self._mark = 0, False, ""
+        self._parts.append(lead + text)
+        start = self._length + len(lead)
+        self._length = start + len(text)
+        if self._links_open:
+            self._add_link(start, self._length)
+
+    def _add_link(self, start: int, end: int) -> None:
+        if self.links and start - self.links[-1][1] <= 1:
+            self.links[-1] = (self.links[-1][0], end)
+        else:
+            self.links.append((start, end))

@@ -1,0 +1,143 @@
+"""The files under a folder: odd names, links, loops, what is left out and why.
+
+Names are shown printable: bytes that are no UTF-8 and control characters are written as escapes.
+Links are followed inside of the folder; each real file is met once, in the order of names.
+"""
+
+import errno
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from workflows.contracts.corpus import FileStatus
+
+# Folders of tools: nobody means their content when indexing a project.
+_TOOL_FOLDERS: Final = frozenset({"node_modules", "__pycache__"})
+# Beside one of these a documentation tool keeps copies of its sources and its scripts.
+_SPHINX_MARKS: Final = frozenset({"objects.inv", "searchindex.js"})
+_SPHINX_FOLDERS: Final = frozenset({"_sources", "_static"})
+
+
+@dataclass(frozen=True)
+class FoundFile:
+    """A file to read: where it is, its path as shown (POSIX, relative), size and time."""
+
+    real: Path
+    path: str
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A file or folder that is not read, with its status and the reason."""
+
+    path: str
+    status: FileStatus
+    reason: str
+
+
+def shown(name: str) -> str:
+    """A path as it is stored and shown: printable, valid Unicode."""
+    raw = os.fsencode(name).decode("utf-8", "backslashreplace")
+    return "".join(
+        c if c.isprintable() or c in " \u3000" else c.encode("unicode_escape").decode() for c in raw
+    )
+
+
+class Walker:
+    """Walks one folder; `walk` gives every file and every thing left out exactly once."""
+
+    def __init__(self, root: Path, home: Path | None = None) -> None:
+        self._root = root.resolve()
+        # The state directory holds copies of what was read: never a source itself.
+        self._home = home.resolve() if home is not None else None
+        self._seen: set[tuple[int, int]] = set()
+        self._paths: set[str] = set()
+
+    def walk(self) -> Iterator[FoundFile | LeftOut]:
+        """Every file under the root; the root itself if it is a file."""
+        if self._root.is_dir():
+            yield from self._folder(self._root, "", ())
+        else:
+            yield from self._entry(self._root, self._root.name, ())
+
+    def _folder(
+        self, folder: Path, prefix: str, above: tuple[tuple[int, int], ...]
+    ) -> Iterator[FoundFile | LeftOut]:
+        try:
+            status = folder.stat()
+            names = sorted(os.listdir(folder), key=os.fsencode)
+        except OSError as error:
+            yield self._left(prefix or ".", "unreadable", error.strerror or str(error))
+            return
+        here = (status.st_dev, status.st_ino)
+        if here in above:
+            yield self._left(prefix, "loop", "the link leads to a folder it stands in")
+            return
+        if folder == self._home and folder != self._root:
+            yield self._left(prefix, "unsupported", "state directory, not read")
+            return
+        if here in self._seen:
+            return
+        self._seen.add(here)
+        built = not _SPHINX_MARKS.isdisjoint(names)
+        # Real entries first, so that a file is named by its own path, not by a link to it.
+        for name in sorted(names, key=lambda n: (folder / n).is_symlink()):
+            path = f"{prefix}/{name}" if prefix else name
+            if (reason := _reason_to_skip(name, built=built)) is not None:
+                yield self._left(path, "unsupported", reason)
+            else:
+                yield from self._entry(folder / name, path, (*above, here))
+
+    def _entry(
+        self, entry: Path, path: str, above: tuple[tuple[int, int], ...]
+    ) -> Iterator[FoundFile | LeftOut]:
+        try:
+            if entry.is_symlink():
+                target = entry.resolve(strict=True)
+                if not target.is_relative_to(self._root):
+                    yield self._left(
+                        path, "outside_root", f"the link leads out of the folder, to {target}"
+                    )
+                    return
+            status = entry.stat()
+        except (OSError, RuntimeError) as error:
+            # pathlib reports a link that leads to itself as RuntimeError in Python 3.11.
+            looped = isinstance(error, RuntimeError) or getattr(error, "errno", 0) == errno.ELOOP
+            text = "the link leads to itself" if looped else getattr(error, "strerror", str(error))
+            yield self._left(path, "loop" if looped else "unreadable", text)
+            return
+        if entry.is_dir():
+            yield from self._folder(entry, path, above)
+            return
+        identity = (status.st_dev, status.st_ino)
+        if identity in self._seen:
+            return
+        self._seen.add(identity)
+        yield FoundFile(entry, self._unique(path), status.st_size, status.st_mtime_ns)
+
+    def _left(self, path: str, status: FileStatus, reason: str) -> LeftOut:
+        return LeftOut(self._unique(path), status, shown(reason))
+
+    def _unique(self, path: str) -> str:
+        """The shown path; two names that look the same when shown are told apart."""
+        base = candidate = shown(path)
+        number = 2
+        while candidate in self._paths:
+            candidate = f"{base} ({number})"
+            number += 1
+        self._paths.add(candidate)
+        return candidate
+
+
+def _reason_to_skip(name: str, *, built: bool) -> str | None:
+    if name.startswith("."):
+        return "hidden: names that start with a dot are not read"
+    if name in _TOOL_FOLDERS:
+        return "folder of a tool, not read"
+    if built and name in _SPHINX_FOLDERS:
+        return "copies of sources and scripts beside built documentation, not read"
+    return None

@@ -1,0 +1,245 @@
+"""The reading side of one collection: counts, candidates and texts out of one snapshot."""
+
+import json
+import re
+import sqlite3
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+from activities.ingest.database import (
+    RANK,
+    CollectionDamagedError,
+    CollectionMissingError,
+    collection_path,
+    meta,
+    open_reader,
+)
+from workflows.logic.tokens import query_tokens
+
+_MOST_TERMS: Final = 64
+_CACHED_TERMS: Final = 20_000
+_IDLE_CONNECTIONS: Final = 8
+_JOINER: Final = re.compile(r"[_.\-/:+#~]+")
+# `APIs`, `TaskGroups`; never an ordinary name such as `Windows`.
+_PLURAL: Final = re.compile(r"[A-Z]{2,}s|\w*[a-z][A-Z]\w*s")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A chunk that holds a token of the query; `rank` is its BM25, larger is better."""
+
+    source_id: str
+    title: str
+    sha256: str
+    start: int
+    end: int
+    headings: tuple[str, ...]
+    topics: tuple[str, ...]
+    date: str
+    path: str
+    links: float
+    rank: float
+    held: frozenset[str]
+    document: int
+
+
+class Snapshot:
+    """One state of a collection; every question is answered from the same version."""
+
+    def __init__(self, name: str, db: sqlite3.Connection) -> None:
+        self.name = name
+        self._db = db
+        self._version: str | int = -1
+        self._frequencies: dict[str, int] = {}
+        self._present: dict[str, bool] = {}
+        self.chunks = 0
+
+    def begin(self) -> None:
+        """Fix the state that is read; what is remembered of another version is forgotten."""
+        self._db.execute("BEGIN")
+        values = meta(self._db)
+        if "version" not in values:
+            raise CollectionMissingError(f"collection {self.name!r} has no finished index")
+        if values["version"] != self._version:
+            self._version = values["version"]
+            self._frequencies.clear()
+            self._present.clear()
+            self.chunks = self._db.execute("SELECT count(*) FROM chunks").fetchone()[0]
+
+    def end(self) -> None:
+        """Let the state go."""
+        if self._db.in_transaction:
+            self._db.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._db.close()
+
+    def frequency(self, token: str) -> int:
+        """How many chunks hold a token, in body or headings."""
+        known = self._frequencies.get(token)
+        if known is None:
+            row = self._db.execute("SELECT doc FROM terms WHERE term = ?", (token,)).fetchone()
+            known = row[0] if row else 0
+            if len(self._frequencies) >= _CACHED_TERMS:
+                self._frequencies.clear()
+            self._frequencies[token] = known
+        return known
+
+    def holds(self, name: str) -> bool:
+        """Whether a name occurs: as it is written, or its parts side by side or in one word.
+
+        Of a dotted name (`asyncio.TaskGroup`) all components in one chunk are enough.
+        """
+        known = self._present.get(name)
+        if known is None:
+            known = self._holds(name)
+            if len(self._present) >= _CACHED_TERMS:
+                self._present.clear()
+            self._present[name] = known
+        return known
+
+    def _holds(self, name: str) -> bool:
+        words = query_tokens(name)
+        if not words or (" " not in name and self.frequency(words[0]) > 0):
+            return True
+        return any(map(self._matches, _ways_to_write(name, words)))
+
+    def _matches(self, query: str) -> bool:
+        found = self._db.execute("SELECT 1 FROM ft WHERE ft MATCH ? LIMIT 1", (query,))
+        return found.fetchone() is not None
+
+    def candidates(self, wanted: Iterable[str], limit: int) -> list[Candidate]:
+        """The best chunks by BM25 that hold any of the tokens; the rarest tokens count."""
+        present = [(self.frequency(token), token) for token in wanted]
+        rarest = sorted(pair for pair in present if pair[0])[:_MOST_TERMS]
+        if not rarest:
+            return []
+        query = " OR ".join(_literal(token) for _, token in rarest)
+        rows = self._db.execute(
+            f"WITH best AS (SELECT rowid AS id, body, head, {RANK} AS rank FROM ft"
+            " WHERE ft MATCH ? ORDER BY rank, rowid LIMIT ?)"
+            " SELECT d.path, d.title, d.sha256, c.first, c.last, c.headings, d.topics, d.date,"
+            " c.links, best.rank, best.body, best.head, d.id"
+            " FROM best JOIN chunks c USING (id) JOIN documents d ON d.id = c.document",
+            (query, limit),
+        ).fetchall()
+        return [self._candidate(row) for row in rows]
+
+    def _candidate(
+        self, row: tuple[str, str, str, int, int, str, str, str, float, float, str, str, int]
+    ) -> Candidate:
+        path, title, sha256, first, last, headings, topics, date, links, rank, body, head, doc = row
+        return Candidate(
+            source_id=f"{self.name}:{path}",
+            title=title,
+            sha256=sha256,
+            start=first,
+            end=last,
+            headings=tuple(json.loads(headings)),
+            topics=tuple(json.loads(topics)),
+            date=date,
+            path=path,
+            links=links,
+            rank=-rank,
+            held=frozenset(body.split(" ")) | frozenset(head.split(" ")),
+            document=doc,
+        )
+
+    def passage(self, candidate: Candidate) -> str:
+        """The text of a candidate."""
+        row = self._db.execute(
+            "SELECT substr(text, ?, ?) FROM documents WHERE id = ?",
+            (candidate.start + 1, candidate.end - candidate.start, candidate.document),
+        ).fetchone()
+        return str(row[0])
+
+    def text(self, sha256: str) -> str | None:
+        """The whole text of the document with this hash, None where there is none."""
+        row = self._db.execute(
+            "SELECT text FROM documents WHERE sha256 = ? LIMIT 1", (sha256,)
+        ).fetchone()
+        return None if row is None else str(row[0])
+
+
+class Collections:
+    """Connections to the collections of a state directory, kept open and lent out."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._lock = Lock()
+        self._idle: dict[str, list[tuple[tuple[int, int], Snapshot]]] = {}
+
+    @contextmanager
+    def snapshot(self, name: str) -> Generator[Snapshot]:
+        """One state of a collection.
+
+        Raises:
+            CollectionMissingError, CollectionDamagedError: both are OSErrors.
+        """
+        path = collection_path(self._home, name)
+        identity, snapshot = self._take(name, path)
+        healthy = False
+        try:
+            snapshot.begin()
+            yield snapshot
+            healthy = True
+        except sqlite3.Error as error:
+            raise CollectionDamagedError(path, error) from error
+        except CollectionMissingError:
+            healthy = True
+            raise
+        finally:
+            self._give_back(name, identity, snapshot, healthy=healthy)
+
+    def _take(self, name: str, path: Path) -> tuple[tuple[int, int], Snapshot]:
+        try:
+            status = path.stat()
+        except OSError:
+            raise CollectionMissingError(f"collection {name!r} does not exist") from None
+        identity = (status.st_dev, status.st_ino)
+        with self._lock:
+            idle = self._idle.get(name, [])
+            while idle:
+                known, snapshot = idle.pop()
+                if known == identity:
+                    return identity, snapshot
+                # The file was replaced under its name.
+                snapshot.close()
+        return identity, Snapshot(name, open_reader(path))
+
+    def _give_back(
+        self, name: str, identity: tuple[int, int], snapshot: Snapshot, *, healthy: bool
+    ) -> None:
+        with self._lock:
+            idle = self._idle.setdefault(name, [])
+            if healthy and len(idle) < _IDLE_CONNECTIONS:
+                snapshot.end()
+                idle.append((identity, snapshot))
+                return
+        snapshot.close()
+
+
+def _literal(token: str) -> str:
+    return '"' + token.replace('"', '""') + '"'
+
+
+def _ways_to_write(name: str, words: list[str]) -> list[str]:
+    """FTS queries, any of which shows that a name occurs."""
+    ways = [_literal(" ".join(words))]
+    if " " in name:
+        return ways
+    components = [part.casefold() for part in _JOINER.split(name) if part]
+    if len(components) > 1:
+        ways += [_literal(" ".join(components)), _literal("".join(components))]
+        if "." in name and all(part.isalpha() for part in components):
+            ways.append(" AND ".join(map(_literal, components)))
+    elif len(words) > 1:
+        ways.append(_literal(" ".join(words[1:])))
+    if _PLURAL.fullmatch(name):
+        ways.append(_literal(name[:-1].casefold()))
+    return ways

@@ -1,0 +1,225 @@
+"""Search in collections: BM25 times cover, at most five passages (DESIGN, "Search" and "Models").
+
+The query is literal. Each candidate passage is weighed by the share of the query's rarity that it
+holds with its path and headings; lists of links count little, since they name things and say
+nothing. Equal scores are ordered by source and place.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from activities.ingest.database import CollectionMissingError, collection_names
+from activities.search.backend import Found, FoundPassage, SearchBackend
+from activities.search.collection import Candidate, Collections, Snapshot
+from activities.search.excerpt import excerpt
+from workflows.contracts.evidence import EXCERPT_CHARACTERS
+from workflows.contracts.task import ResolvedTask, ResolvedTopic
+from workflows.logic.cover import cover, idf
+from workflows.logic.terms import names_of, query_key
+from workflows.logic.tokens import query_tokens
+
+PASSAGES: Final = 5
+PASSAGES_OF_A_SOURCE: Final = 3
+_CANDIDATES = 60
+_MOST_TOKENS = 400
+_QUERY_CHARACTERS = 10_000
+_LINK_SHARE = 0.5
+_LINK_WEIGHT = 0.2
+
+_NOTES: Final = {
+    "en": {
+        "blank": "the query holds no word that can be searched",
+        "names": "not found anywhere in {where}: {what}",
+        "nothing": "no passage in {where} holds a word of the query",
+        "weak": "no passage in {where} holds enough of the query (best {best:.0%}, needed "
+        "{needed:.0%})",
+        "and": ", ",
+    },
+    "zh": {
+        "blank": "查询中没有可检索的词",
+        "names": "在 {where} 中没有出现：{what}",
+        "nothing": "{where} 中没有任何段落包含查询中的词",
+        "weak": "{where} 中没有段落包含足够的查询内容（最高 {best:.0%}，需要 {needed:.0%}）",
+        "and": "、",
+    },
+}
+
+
+@dataclass(frozen=True)
+class _Scored:
+    candidate: Candidate
+    snapshot: Snapshot
+    cover: float
+    score: float
+
+    @property
+    def order(self) -> tuple[float, str, int]:
+        return (-self.score, self.candidate.source_id, self.candidate.start)
+
+
+class CorpusBackend(SearchBackend):
+    """Search in the collections of one state directory."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._collections = Collections(home)
+
+    async def search(self, query: str, task: ResolvedTask) -> Found:
+        """See `SearchBackend.search`; the note is in the language of the run."""
+        return await asyncio.to_thread(self._search, query, task)
+
+    async def text(self, passage: FoundPassage) -> str:
+        """The exact version a passage names; an older one is gone after a new index (OSError)."""
+        return await asyncio.to_thread(self._text, passage)
+
+    async def unknown_names(self, task: ResolvedTask) -> list[str]:
+        """See `SearchBackend.unknown_names`."""
+        known = await asyncio.to_thread(collection_names, self._home)
+        existing = ", ".join(known) or "none"
+        return [
+            f"corpora: there is no collection {name!r}; existing: {existing}"
+            for name in dict.fromkeys(task.corpora)
+            if name not in known
+        ]
+
+    def _search(self, query: str, task: ResolvedTask) -> Found:
+        words = query_tokens(query[:_QUERY_CHARACTERS])[:_MOST_TOKENS]
+        if not words:
+            return Found(note=_note(task, "blank"))
+        with ExitStack() as stack:
+            names = dict.fromkeys(task.corpora)
+            snapshots = [stack.enter_context(self._collections.snapshot(name)) for name in names]
+            if task.extractive:
+                absent = _absent(_names_asked(query, task), snapshots)
+                if absent:
+                    what = _words(task, "and").join(absent)
+                    return Found(note=_note(task, "names", what=what))
+            return self._ranked(words, task, snapshots)
+
+    def _ranked(self, words: list[str], task: ResolvedTask, snapshots: list[Snapshot]) -> Found:
+        weights = _weights(words, snapshots)
+        scored = [
+            _score(candidate, snapshot, weights)
+            for snapshot in snapshots
+            for candidate in snapshot.candidates(words, _CANDIDATES)
+        ]
+        if not scored:
+            return Found(note=_note(task, "nothing"))
+        needed = task.settings.min_cover
+        found = sorted((s for s in scored if s.cover >= needed), key=lambda s: s.order)
+        if not found:
+            best = max(s.cover for s in scored)
+            return Found(note=_note(task, "weak", best=best, needed=needed))
+        topics = _topic_weights(task.topics, snapshots)
+        return Found(tuple(_passage(s, text, weights, topics) for s, text in _chosen(found)))
+
+    def _text(self, passage: FoundPassage) -> str:
+        name = passage.source_id.partition(":")[0]
+        with self._collections.snapshot(name) as snapshot:
+            text = snapshot.text(passage.sha256)
+        if text is None:
+            raise CollectionMissingError(
+                f"the text of {passage.source_id!r} changed since it was found: "
+                f"collection {name!r} was indexed again"
+            )
+        return text
+
+
+def _names_asked(query: str, task: ResolvedTask) -> list[str]:
+    """Names in the query, and those of the topic whose query it is."""
+    key = query_key(query)
+    of_topics = [n for t in task.topics if query_key(t.query) == key for n in t.names]
+    return list(dict.fromkeys([*names_of(query), *of_topics]))
+
+
+def _absent(names: Iterable[str], snapshots: list[Snapshot]) -> list[str]:
+    return [n for n in names if not any(snapshot.holds(n) for snapshot in snapshots)]
+
+
+def _weights(words: Iterable[str], snapshots: list[Snapshot]) -> dict[str, float]:
+    total = sum(snapshot.chunks for snapshot in snapshots)
+    return {
+        word: idf(sum(snapshot.frequency(word) for snapshot in snapshots), total) for word in words
+    }
+
+
+def _topic_weights(
+    topics: list[ResolvedTopic], snapshots: list[Snapshot]
+) -> dict[int, dict[str, float]]:
+    """Weights of each topic's words; none for a topic with a name that is nowhere."""
+    return {
+        index: {}
+        if _absent(topic.names, snapshots)
+        else _weights(query_tokens(topic.query or topic.question)[:_MOST_TOKENS], snapshots)
+        for index, topic in enumerate(topics)
+    }
+
+
+def _score(candidate: Candidate, snapshot: Snapshot, weights: Mapping[str, float]) -> _Scored:
+    share = cover(weights, candidate.held) * _worth(candidate)
+    return _Scored(candidate, snapshot, share, candidate.rank * share)
+
+
+def _worth(candidate: Candidate) -> float:
+    """1 for prose, down to 0.2 for a passage that is all links."""
+    excess = max(0.0, candidate.links - _LINK_SHARE) / (1 - _LINK_SHARE)
+    return 1 - (1 - _LINK_WEIGHT) * excess
+
+
+def _chosen(found: list[_Scored]) -> list[tuple[_Scored, str]]:
+    """The best five: at most three of a source while others have something; no text twice."""
+    chosen: list[tuple[_Scored, str]] = []
+    spare: list[tuple[_Scored, str]] = []
+    texts: set[str] = set()
+    sources: dict[str, int] = {}
+    for scored in found:
+        text = scored.snapshot.passage(scored.candidate)
+        if text in texts:
+            continue
+        texts.add(text)
+        source = scored.candidate.source_id
+        sources[source] = sources.get(source, 0) + 1
+        (chosen if sources[source] <= PASSAGES_OF_A_SOURCE else spare).append((scored, text))
+        if len(chosen) == PASSAGES:
+            break
+    best = [*chosen, *spare[: PASSAGES - len(chosen)]]
+    return sorted(best, key=lambda pair: pair[0].order)
+
+
+def _passage(
+    scored: _Scored,
+    text: str,
+    weights: Mapping[str, float],
+    topics: Mapping[int, Mapping[str, float]],
+) -> FoundPassage:
+    candidate = scored.candidate
+    worth = _worth(candidate)
+    return FoundPassage(
+        source_id=candidate.source_id,
+        title=candidate.title,
+        sha256=candidate.sha256,
+        start=candidate.start,
+        end=candidate.end,
+        excerpt=excerpt(text, weights, EXCERPT_CHARACTERS),
+        headings=candidate.headings,
+        topics=candidate.topics,
+        covers={
+            index: round(cover(topic, candidate.held) * worth, 4) for index, topic in topics.items()
+        },
+        score=round(scored.score, 9),
+        origin=candidate.path,
+        date=candidate.date,
+    )
+
+
+def _words(task: ResolvedTask, key: str) -> str:
+    return _NOTES["zh" if task.language.startswith("zh") else "en"][key]
+
+
+def _note(task: ResolvedTask, key: str, **values: str | float) -> str:
+    where = _words(task, "and").join(dict.fromkeys(task.corpora))
+    return _words(task, key).format(where=where, **values)
