@@ -8,12 +8,13 @@ import re
 import unicodedata
 from typing import Final
 
-from workflows.logic.stop_words import ENGLISH, without_chinese
+from workflows.logic.stop_words import ENGLISH, without_chinese, word_list
 from workflows.logic.tokens import is_cjk
 
 QUERY_CHARACTERS: Final = 80
 _SAMPLE = 20_000
 _LONGEST_QUOTED = 60
+_HEADLINE_WORDS = 4
 
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _KANA = re.compile(r"[\u3041-\u30ff\u31f0-\u31ff]")
@@ -81,18 +82,20 @@ _BEFORE_VERSION = re.compile(r"(?:\b[A-Z]\w*|[vV]ersion|[rR]elease|\bv|版本?)\
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n。！？：；•]|^\s*[-*#>\d.)]+)\s*[\"'“‘(（\[`*_]*$")
 _ABBREVIATIONS = frozenset({"e.g", "i.e", "a.m", "p.m", "etc", "vs", "no"})
 _CALENDAR = frozenset(
-    "january february march april june july august september october november december "
-    "monday tuesday wednesday thursday friday saturday sunday".split()  # noqa: SIM905
+    word_list("""
+    january february march april june july august september october november december
+    monday tuesday wednesday thursday friday saturday sunday
+    """)
 )
 # Halves of compounds that make an ordinary word, not a name: `read-only`, `well-known`.
 _COMPOUND_WORDS = frozenset(
-    """
+    word_list("""
     anti auto aware based built co command cross defined driven end ended error fine first free
     friendly full general grained half high key known left level like line long low made mid mini
     multi native new non old only open order oriented party plain post pre purpose random read real
     related right run safe second self semi short side single size specific step style sub super
     term third three time top tree two type ultra un user wide word world write zero
-    """.split()  # noqa: SIM905 - as above
+    """)
 )
 
 
@@ -140,20 +143,28 @@ def _is_identifier(word: str, before: str) -> bool:
         return _BEFORE_VERSION.search(before) is not None
     if _MEASURE.fullmatch(word) or word.casefold() in _ABBREVIATIONS:
         return False
-    if re.search(r"_|\+\+|#|::|[^\W\d]\.\w|\w\.[^\W\d]", word):
-        return bool(re.search(r"[^\W_]", word))
-    if word.startswith(("/", "~/")) or word.count("/") > 1:
-        return True
-    if re.search(r"[a-z][A-Z]|[A-Z]{2,}[a-z]{2,}", word):
-        return True
-    if re.search(r"\d", word):
-        return bool(re.search(r"[^\W\d_]", word)) and "/" not in word
-    return "-" in word and "/" not in word and _is_compound_name(word)
+    return _has_mark(word) or _is_compound_name(word)
+
+
+def _has_mark(word: str) -> bool:
+    """Whether its characters alone show an identifier, a path, or a name with digits."""
+    return bool(
+        re.search(r"[^\W_]", word)
+        and (
+            re.search(r"_|\+\+|#|::|[^\W\d]\.\w|\w\.[^\W\d]", word)
+            or word.startswith(("/", "~/"))
+            or word.count("/") > 1
+            or re.search(r"[a-z][A-Z]|[A-Z]{2,}[a-z]{2,}", word)
+            or (re.search(r"\d", word) and re.search(r"[^\W\d_]", word) and "/" not in word)
+        )
+    )
 
 
 def _is_compound_name(word: str) -> bool:
     parts = [part.casefold() for part in word.split("-")]
-    return not any(part in _COMPOUND_WORDS or part in ENGLISH or len(part) < 2 for part in parts)
+    if "/" in word or len(parts) == 1 or not all(part[1:] for part in parts):
+        return False
+    return not any(part in _COMPOUND_WORDS or part in ENGLISH for part in parts)
 
 
 def _is_acronym(word: str) -> bool:
@@ -183,4 +194,4 @@ def _capitals_are_names(text: str) -> bool:
     """Not in a headline, where every word is capitalised."""
     words = [w for w in re.findall(r"[^\W\d_]{2,}", text) if w.casefold() not in ENGLISH]
     capitalised = sum(w[0].isupper() for w in words)
-    return len(words) < 4 or capitalised * 10 <= len(words) * 6
+    return len(words) < _HEADLINE_WORDS or capitalised * 10 <= len(words) * 6
