@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final
 
 from activities.ingest.catalogue import collections
-
 from runtime.errors import UsageError
 from runtime.settings import Env
 
@@ -56,7 +55,7 @@ def chosen(arguments: Sequence[str], env: Env, *, embedded: bool) -> list[Corpus
 
 def roots_by_name(env: Env) -> dict[str, str]:
     """Collections of the state directory, each with the path it was built from."""
-    return {info.name: str(info.root) for info in collections(env.home)}
+    return {info.name: info.root for info in collections(env.home)}
 
 
 def existing_path(argument: str) -> Path | None:
@@ -75,7 +74,8 @@ def name_for(path: Path, taken: Mapping[str, str], wanted: str = "") -> str:
     """
     name = wanted or slug(path)
     root = taken.get(name)
-    if root is None or same_path(Path(root), path):
+    # A damaged collection has no root; it is not touched.
+    if root is None or (root and same_path(Path(root), path)):
         return name
     return _with_digest(name, path)
 

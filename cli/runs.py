@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import logging
 from typing import Any
 
 from temporalio.client import WorkflowExecutionStatus
@@ -17,7 +18,7 @@ from cli.options import Follow, RunOptions, StartOptions, TaskOptions
 from cli.outcome import OK, Outcome, exit_code
 from cli.records import stored_result
 from cli.screen import Screen, dump, write
-from cli.session import Session, check_models, connected, is_embedded, someone_polls, working
+from cli.session import SILENT, Session, connected, is_embedded, profiles_of, someone_polls, working
 from cli.task import new_id, task_of
 from runtime.errors import UsageError
 from runtime.settings import Env, load_env
@@ -69,7 +70,7 @@ async def resume_command(workflow_id: str | None, options: Follow) -> int:
             "worker polls (`uv run worker.py`): follow it with `starter.py watch ID`"
         )
     with Screen(events=options.events) as screen:
-        async with connected(env, embedded=True) as session:
+        async with connected(env, embedded=True, log_level=_level(options)) as session:
             ids = [workflow_id] if workflow_id else await _open_runs(session)
             async with working(session):
                 outcomes = [await _ended(session, each, screen) for each in ids]
@@ -99,7 +100,10 @@ async def watch_command(workflow_id: str, options: Follow) -> int:
 async def perform(env: Env, job: Job, options: Follow, *, embedded: bool) -> int:
     """Index, start, follow and answer, in one process."""
     with Screen(events=options.events) as screen:
-        async with connected(env, embedded=embedded) as session, working(session):
+        async with (
+            connected(env, embedded=embedded, log_level=_level(options)) as session,
+            working(session),
+        ):
             await index_first(session, job.corpora, screen)
             await begin(session, job)
             screen.say(f"run {job.workflow_id}")
@@ -144,11 +148,15 @@ async def is_open(session: Session, workflow_id: str) -> bool:
     return found.status is WorkflowExecutionStatus.RUNNING
 
 
+def _level(options: Follow) -> int:
+    return SILENT if options.events else logging.ERROR
+
+
 def _environment() -> tuple[Env, bool]:
 
     env, embedded = load_env(), is_embedded()
     if embedded:  # elsewhere only the workers know the models
-        check_models(env)
+        profiles_of(env)
     return env, embedded
 
 

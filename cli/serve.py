@@ -1,11 +1,12 @@
 """`serve`: the embedded server on a fixed port and a worker, until stopped."""
 
 import asyncio
+import logging
 from typing import Final
 
 from cli.outcome import OK
 from cli.screen import write
-from cli.session import Session, check_models, connected, working
+from cli.session import Session, connected, profiles_of, working
 from runtime.settings import load_env
 
 DEFAULT_PORT: Final = 7233
@@ -14,9 +15,12 @@ DEFAULT_PORT: Final = 7233
 async def serve_command(port: int) -> int:
     """Serve until SIGINT or SIGTERM; both are a regular end."""
     env = load_env()
-    check_models(env)
+    profiles_of(env)
     try:
-        async with connected(env, embedded=True, port=port) as session, working(session):
+        async with (
+            connected(env, embedded=True, port=port, log_level=logging.INFO) as session,
+            working(session),
+        ):
             write(_how_to(session, port))
             await asyncio.Event().wait()
     except asyncio.CancelledError:

@@ -6,10 +6,12 @@ configured it is that one (INTERFACE, "Command line").
 
 import contextlib
 import dataclasses
+import logging
 import os
 import socket
 import time
 from collections.abc import AsyncGenerator
+from typing import Final
 from urllib.parse import quote
 
 import psutil
@@ -18,15 +20,19 @@ from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 
-from activities.model.profiles import profiles_from
+from activities.model.profiles import Profiles, profiles_from
 from runtime.connect import configured, connect
 from runtime.converter import data_converter
 from runtime.embedded import EmbeddedServer
+from runtime.logs import configure_logging
 from runtime.settings import Env
 from runtime.workers import running_workers
 from workflows.contracts.names import QUEUE
 
-_POLL_AGE = 75.0  # seconds; a poll lasts 60, so an older one belongs to a worker that is gone
+SILENT: Final = logging.CRITICAL + 1  # where standard error belongs to events
+_POLL_AGE: Final = (
+    75.0  # seconds; a poll lasts 60, so an older one belongs to a worker that is gone
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,13 +65,13 @@ def is_embedded() -> bool:
     return not configured()
 
 
-def check_models(env: Env) -> None:
-    """Check the model configuration before anything is started.
+def profiles_of(env: Env) -> Profiles:
+    """The model profiles of this environment; also a check before anything is started.
 
     Raises:
         ProfileError: a key without a model, and the like.
     """
-    profiles_from(
+    return profiles_from(
         env.api_key,
         env.openai_base_url,
         env.openai_model,
@@ -77,13 +83,21 @@ def check_models(env: Env) -> None:
 
 @contextlib.asynccontextmanager
 async def connected(
-    env: Env, *, embedded: bool, port: int | None = None
+    env: Env, *, embedded: bool, port: int | None = None, log_level: int = logging.ERROR
 ) -> AsyncGenerator[Session]:
     """Join the embedded server, or connect to the configured one; no worker yet.
+
+    Args:
+        env: settings of this process.
+        embedded: whether the state directory's own server is used.
+        port: the port it must have, None for any.
+        log_level: what workers of this process log to standard error; attempts that are tried
+            again are warnings, which a person who waits for a report need not see.
 
     Raises:
         UsageError: the server cannot be started or does not answer, with address and hint.
     """
+    configure_logging(env.log, secrets=env.secrets, level=log_level)
     converter = data_converter(env.codec)
     if not embedded:
         client = await connect(converter)
