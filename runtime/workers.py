@@ -7,24 +7,27 @@ an ApplicationError of its own or not at all (DESIGN, "Input and messages").
 
 import asyncio
 import dataclasses
+import functools
+import hashlib
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, Final, Literal
 
-from activities.close import CloseActivities
-from activities.ingest.activities import IndexActivities
-from activities.search.corpus import CorpusBackend
 from temporalio.client import Client
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
+from activities.close import CloseActivities
+from activities.ingest.activities import IndexActivities
 from activities.model.activities import ModelActivities
 from activities.model.gateway import Gateway
 from activities.model.profiles import ProfileError, Profiles, profiles_from
 from activities.prepare import PrepareActivities
 from activities.search.activities import SearchActivities
 from activities.search.backend import SearchBackend
+from activities.search.corpus import CorpusBackend
 from activities.store.files import StoreLocationError, open_store
 from activities.store.records import Records
 from runtime.connect import registered_search_attributes
@@ -168,6 +171,12 @@ def _assemble(
     )
 
 
+def workflow_runner() -> SandboxedWorkflowRunner:
+    """The sandbox of workflows: our pure modules pass through, nothing else does (DESIGN)."""
+    restrictions = SandboxRestrictions.default.with_passthrough_modules(*_PASSED_THROUGH)
+    return SandboxedWorkflowRunner(restrictions=restrictions)
+
+
 def _workflow_worker(parts: _Parts) -> Worker:
     async def registered() -> list[str]:
         return await registered_search_attributes(parts.client)
@@ -175,13 +184,12 @@ def _workflow_worker(parts: _Parts) -> Worker:
     prepare = PrepareActivities(
         parts.records, parts.backend, parts.profiles, parts.settings, registered
     )
-    restrictions = SandboxRestrictions.default.with_passthrough_modules(*_PASSED_THROUGH)
     return _worker(
         parts,
         names.QUEUE,
         [prepare.prepare, CloseActivities(parts.records).close],
         workflows=[AgentRun, IndexCorpus],
-        workflow_runner=SandboxedWorkflowRunner(restrictions=restrictions),
+        workflow_runner=workflow_runner(),
         max_cached_workflows=_CACHED_WORKFLOWS,
         sticky_queue_schedule_to_start_timeout=_STICKY,
     )
@@ -216,12 +224,27 @@ def _worker(
     return Worker(
         parts.client,
         task_queue=queue,
+        build_id=_build_id(),
         activities=activities,
         max_heartbeat_throttle_interval=_HEARTBEAT_THROTTLE,
         default_heartbeat_throttle_interval=_HEARTBEAT_THROTTLE,
         graceful_shutdown_timeout=_GRACE_EMBEDDED if parts.embedded else _GRACE,
         **options,
     )
+
+
+@functools.cache
+def _build_id() -> str:
+    """Which code ran a workflow task, as histories show it.
+
+    Without one the SDK hashes the bytecode of every loaded module: about a second at each start.
+    """
+    root = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for package in ("workflows", "activities", "runtime"):
+        for file in sorted((root / package).rglob("*.py")):
+            digest.update(file.read_bytes())
+    return f"surefoot-{digest.hexdigest()[:12]}"
 
 
 _MAKERS: Final[dict[Role, Callable[[_Parts], Worker]]] = {
