@@ -18,6 +18,10 @@ class Words:
     statuses: dict[Status, str]
     stop_reasons: dict[StopReason, str]
 
+    def reason(self, text: str) -> str:
+        """A failure's reason; the general ones, which code writes in English, in this language."""
+        return self.stop_reasons[_GENERAL[text]] if text in _GENERAL else text
+
     def __call__(self, key: str, **values: object) -> str:
         """The text of a key with its values."""
         return self.texts[key].format(**values)
@@ -25,6 +29,8 @@ class Words:
 
 TEXTS_EN: Final[dict[str, str]] = {
     "title": "Research report",
+    "colon": ": ",
+    "comma": ", ",
     "goal": "Goal",
     "status": "Status",
     "stop_reason": "Stop reason",
@@ -146,6 +152,7 @@ STOP_REASONS_EN: Final[dict[StopReason, str]] = {
     "internal_error": "the run could not go on",
 }
 
+_GENERAL: Final[dict[str, StopReason]] = {text: reason for reason, text in STOP_REASONS_EN.items()}
 _EN: Final = Words(TEXTS_EN, STATUSES_EN, STOP_REASONS_EN)
 _ZH: Final = Words(TEXTS_ZH, STATUSES_ZH, STOP_REASONS_ZH)
 

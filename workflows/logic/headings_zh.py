@@ -6,6 +6,8 @@ from workflows.contracts.result import Status, StopReason
 
 TEXTS_ZH: Final[dict[str, str]] = {
     "title": "研究报告",
+    "colon": "：",
+    "comma": "，",
     "goal": "目标",
     "status": "状态",
     "stop_reason": "结束原因",

@@ -12,7 +12,7 @@ from typing import Final
 from workflows.contracts.claim import Quote
 from workflows.contracts.evidence import Entry
 from workflows.contracts.task import ResolvedTopic
-from workflows.logic.cover import cover, idf
+from workflows.logic.cover import idf
 from workflows.logic.fold import Folded, fold, is_cjk, weight
 from workflows.logic.sentences import Kind, Sentence, sentences_within
 from workflows.logic.tokens import query_tokens, tokens
@@ -32,6 +32,7 @@ _NUMBER_AFTER = re.compile(r"[.,]\d")
 _PASSAGES_LOOKED_AT: Final = 40  # best ones of a topic: enough for three quotes, bounded work
 _KINDS: Final[dict[Kind, float]] = {"prose": 1.0, "item": 0.5, "row": 0.5, "code": 0.4}
 _LAST_RESORT: Final = ("row", "code")
+_BASE: Final = 0.05  # a sentence of a covering passage that names none of the terms
 _SAME_DOCUMENT: Final = 0.6  # a second quote of one document must be that much better
 _DANGLING: Final = 0.85  # a sentence that leans on the one before it says less on its own
 _LEANS = re.compile(
@@ -183,12 +184,18 @@ def _valued(
             raw,
             (max(0.1, entry.score / top) if top > 0 else 1.0)
             * _share(entry, topic, index)
-            * (0.05 + cover(weights, held))
+            * (_BASE + _held(weights, held))
             * _KINDS[sentence.kind]
             * (_DANGLING if _LEANS.match(raw) else 1.0),
         )
         for entry, sentence, raw, held in found
     ]
+
+
+def _held(weights: Mapping[str, float], held: set[str]) -> float:
+    """Share (0..1) of the weight of the topic's terms that a sentence holds."""
+    total = sum(weights.values())
+    return sum(w for term, w in weights.items() if term in held) / total if total else 0.0
 
 
 def _titles(raw: str, entry: Entry) -> bool:

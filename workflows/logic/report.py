@@ -123,15 +123,14 @@ def _head(page: _Page) -> str:
     goal = (closing.task.goal if closing.task else state.goal) or words("unknown")
     status = f"{words.statuses[closing.status]} ({code(closing.status)})"
     reason = state.stop_reason or "internal_error"
-    lines = [
-        f"# {words('title')}",
-        "",
-        f"- **{words('goal')}**: {escape(goal)}",
-        f"- **{words('status')}**: {status}",
-        f"- **{words('stop_reason')}**: {words.stop_reasons[reason]} ({code(reason)})",
-    ]
-    if closing.task:
-        lines.append(f"- **{words('model')}**: {escape(closing.task.model)}")
+    facts = {
+        "goal": escape(goal),
+        "status": status,
+        "stop_reason": f"{words.stop_reasons[reason]} ({code(reason)})",
+        "model": escape(closing.task.model) if closing.task else "",
+    }
+    lines = [f"# {words('title')}", ""]
+    lines += [f"- **{words(key)}**{words('colon')}{fact}" for key, fact in facts.items() if fact]
     remarks = [
         words("extractive") if closing.task and closing.task.extractive else "",
         words("degraded") if state.degraded else "",
@@ -149,7 +148,7 @@ def _brief(page: _Page) -> str:
         for quotes in page.findings.values():
             if rank < len(quotes) and len(chosen) < _BRIEF_MOST:
                 chosen.setdefault((quotes[rank].evidence, quotes[rank].start), quotes[rank])
-    lines = [f"- {escape(quote.text)} [E{quote.evidence}]" for quote in chosen.values()]
+    lines = [f"- {escape(quote.text, leads=True)} [E{quote.evidence}]" for quote in chosen.values()]
     return f"## {page.words('brief')}\n\n" + ("\n".join(lines) or _nothing(page))
 
 
@@ -213,10 +212,12 @@ def _found(page: _Page) -> str:
 def _finding(page: _Page, quote: Quote) -> str:
     """A quote with its mark and locator: source, path of headings, range of characters."""
     source = page.sources[quote.evidence - 1]
-    place = [source.title, *quote.headings]
-    path = " › ".join(escape(part) for part in dict.fromkeys(place) if part.strip())
-    characters = page.words("characters", start=quote.start, end=quote.end)
-    return f"[E{quote.evidence}] {path}, {characters}:\n\n{block_quote(quote.text)}"
+    words = page.words
+    headings = [heading for heading in quote.headings if not source.title.startswith(heading)]
+    path = " › ".join(escape(part) for part in (source.title, *headings) if part.strip())
+    characters = words("characters", start=quote.start, end=quote.end)
+    locator = f"[E{quote.evidence}] {path}{words('comma')}{characters}{words('colon').rstrip()}"
+    return f"{locator}\n\n{block_quote(quote.text)}"
 
 
 def _draft_section(page: _Page) -> str:

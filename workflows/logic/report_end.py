@@ -18,31 +18,41 @@ def gaps(closing: Closing, words: Words) -> str:
     lines = [f"## {words('gaps')}", ""]
     missing = missing_topics(state, len(task.topics)) if task else []
     if task:
-        lines += [f"- {escape(task.topics[index].question)}" for index in missing]
+        lines += [f"- {escape(task.topics[index].question, leads=True)}" for index in missing]
         if not missing:
             lines.append(words("all_covered"))
     if state.observation and state.observation.note and missing:
-        lines += ["", f"{words('note')}: {escape(state.observation.note[:_REASON])}"]
-    lines += ["", f"{words('queries')}:", ""] if state.queries else ["", words("no_queries")]
-    lines += [f"- {code(tried.query)}: {_brought(tried, words)}" for tried in state.queries]
+        lines += ["", f"{words('note')}{words('colon')}{escape(state.observation.note[:_REASON])}"]
+    lines += (
+        ["", words("queries") + words("colon").rstrip(), ""]
+        if state.queries
+        else ["", words("no_queries")]
+    )
+    lines += [
+        f"- {code(tried.query)}{words('colon')}{_brought(tried, words)}" for tried in state.queries
+    ]
     return "\n".join(lines)
 
 
 def failures(closing: Closing, words: Words) -> str:
     """Failures with their kinds, the last tool error, and why the run stopped."""
     state = closing.state
-    lines = [f"- {code(f.code)}{_step(f.step, words)}: {escape(f.reason)}" for f in state.failures]
+    colon = words("colon")
+    lines = [
+        f"- {code(f.code)}{_step(f.step, words)}{colon}{escape(words.reason(f.reason))}"
+        for f in state.failures
+    ]
     known = " ".join(failure.reason for failure in state.failures)
     details = [state.stop_detail, *(state.prepared.problems if state.prepared else [])]
     lines += [
-        f"- {words('why')}: {escape(detail)}"
+        f"- {words('why')}{colon}{escape(detail)}"
         for detail in dict.fromkeys(details)
         if detail and detail not in known
     ]
     if state.observation and not state.observation.ok:
         error = code(state.observation.error)
         note = f" ({escape(state.observation.note[:_REASON])})" if state.observation.note else ""
-        lines.append(f"- {words('last_error')}: {error}{note}")
+        lines.append(f"- {words('last_error')}{colon}{error}{note}")
     return f"## {words('failures')}\n\n" + ("\n".join(lines) or words("no_failures"))
 
 
@@ -77,7 +87,12 @@ def limits(closing: Closing, words: Words, found: list[Source], problems: list[s
     text = [f"## {words('limits')}", "", *(f"- {line}" for line in lines)]
     notes = [*state.notes, *problems]
     if notes:
-        text += ["", f"{words('notes')}:", "", *(f"- {escape(note)}" for note in notes)]
+        text += [
+            "",
+            words("notes") + words("colon").rstrip(),
+            "",
+            *(f"- {escape(note, leads=True)}" for note in notes),
+        ]
     return "\n".join(text)
 
 
@@ -97,7 +112,9 @@ def _source(source: Source, words: Words, cited: Collection[int]) -> str:
         words("retrieved", at=escape(source.retrieved_at)) if source.retrieved_at else "",
         words("cited" if source.number in cited else "read"),
     ]
-    return f"- [E{source.number}] {escape(source.title)} — " + ", ".join(f for f in facts if f)
+    return f"- [E{source.number}] {escape(source.title)} — " + words("comma").join(
+        f for f in facts if f
+    )
 
 
 def _brought(tried: QueryTried, words: Words) -> str:

@@ -31,9 +31,13 @@ _PRIVATE = re.compile("[\ue000\ue001]")
 _TRAILING = ".,;:!?"
 
 
-def escape(text: str) -> str:
-    """Text on one line, shown as it is: white space is folded to single blanks."""
-    return _escaped(" ".join(text.split()))
+def escape(text: str, *, leads: bool = False) -> str:
+    """Text on one line, shown as it is: white space is folded to single blanks.
+
+    `leads` says that it stands first on its line or in its list item, where `1.` makes a list.
+    """
+    flat = _escaped(" ".join(text.split()))
+    return _started(flat) if leads else flat
 
 
 def cell(text: str, limit: int) -> str:
@@ -46,7 +50,7 @@ def cell(text: str, limit: int) -> str:
 def block_quote(text: str) -> str:
     """A verbatim text as a block quote: its lines stay lines, its characters what they are."""
     lines = _INDENT.sub("", text).splitlines() or [""]
-    return "\n".join(f"> {_escaped(line)}".rstrip() for line in lines)
+    return "\n".join(f"> {_started(_escaped(line))}".rstrip() for line in lines)
 
 
 def code(text: str) -> str:
@@ -152,6 +156,10 @@ def _escaped(line: str) -> str:
     line = _SPECIAL.sub(lambda m: "\\" + m.group(), line)
     line = _EDGE_UNDERSCORE.sub(r"\\_", line)
     line = _SCHEME.sub(r"\1\\//", line)
-    line = _WWW.sub(lambda m: m.group()[:3] + "\\.", line)
+    return _WWW.sub(lambda m: m.group()[:3] + "\\.", line)
+
+
+def _started(line: str) -> str:
+    """An escaped line whose beginning makes no list, heading or rule."""
     line = _LINE_NUMBER.sub(r"\1\\", line)
     return _LINE_START.sub(r"\1\\", line)
