@@ -18,7 +18,7 @@ from activities.search.collection import Candidate, Collections, Snapshot
 from activities.search.excerpt import excerpt
 from workflows.contracts.evidence import EXCERPT_CHARACTERS
 from workflows.contracts.task import ResolvedTask, ResolvedTopic
-from workflows.logic.cover import cover, idf
+from workflows.logic.cover import Weighed, weighed
 from workflows.logic.terms import names_of, query_key
 from workflows.logic.tokens import query_tokens
 
@@ -101,11 +101,11 @@ class CorpusBackend(SearchBackend):
             return self._ranked(words, task, snapshots)
 
     def _ranked(self, words: list[str], task: ResolvedTask, snapshots: list[Snapshot]) -> Found:
-        weights = _weights(words, snapshots)
+        query = _weighed(words, snapshots)
         scored = [
-            _score(candidate, snapshot, weights)
+            _score(candidate, snapshot, query)
             for snapshot in snapshots
-            for candidate in snapshot.candidates(words, _CANDIDATES)
+            for candidate in snapshot.candidates(query.searched(), _CANDIDATES)
         ]
         if not scored:
             return Found(note=_note(task, "nothing"))
@@ -114,8 +114,8 @@ class CorpusBackend(SearchBackend):
         if not found:
             best = max(s.cover for s in scored)
             return Found(note=_note(task, "weak", best=best, needed=needed))
-        topics = _topic_weights(task.topics, snapshots)
-        return Found(tuple(_passage(s, text, weights, topics) for s, text in _chosen(found)))
+        topics = _weighed_topics(task.topics, snapshots)
+        return Found(tuple(_passage(s, text, query, topics) for s, text in _chosen(found)))
 
     def _text(self, passage: FoundPassage) -> str:
         name = passage.source_id.partition(":")[0]
@@ -140,27 +140,28 @@ def _absent(names: Iterable[str], snapshots: list[Snapshot]) -> list[str]:
     return [n for n in names if not any(snapshot.holds(n) for snapshot in snapshots)]
 
 
-def _weights(words: Iterable[str], snapshots: list[Snapshot]) -> dict[str, float]:
-    total = sum(snapshot.chunks for snapshot in snapshots)
-    return {
-        word: idf(sum(snapshot.frequency(word) for snapshot in snapshots), total) for word in words
-    }
+def _weighed(words: Iterable[str], snapshots: list[Snapshot]) -> Weighed:
+    return weighed(
+        words,
+        lambda token: sum(snapshot.frequency(token) for snapshot in snapshots),
+        sum(snapshot.chunks for snapshot in snapshots),
+    )
 
 
-def _topic_weights(
+def _weighed_topics(
     topics: list[ResolvedTopic], snapshots: list[Snapshot]
-) -> dict[int, dict[str, float]]:
-    """Weights of each topic's words; none for a topic with a name that is nowhere."""
+) -> dict[int, Weighed | None]:
+    """The words of each topic; None for a topic with a name that is nowhere."""
     return {
-        index: {}
+        index: None
         if _absent(topic.names, snapshots)
-        else _weights(query_tokens(topic.query or topic.question)[:_MOST_TOKENS], snapshots)
+        else _weighed(query_tokens(topic.query or topic.question)[:_MOST_TOKENS], snapshots)
         for index, topic in enumerate(topics)
     }
 
 
-def _score(candidate: Candidate, snapshot: Snapshot, weights: Mapping[str, float]) -> _Scored:
-    share = cover(weights, candidate.held) * _worth(candidate)
+def _score(candidate: Candidate, snapshot: Snapshot, query: Weighed) -> _Scored:
+    share = query.cover(candidate.held) * _worth(candidate)
     return _Scored(candidate, snapshot, share, candidate.rank * share)
 
 
@@ -193,8 +194,8 @@ def _chosen(found: list[_Scored]) -> list[tuple[_Scored, str]]:
 def _passage(
     scored: _Scored,
     text: str,
-    weights: Mapping[str, float],
-    topics: Mapping[int, Mapping[str, float]],
+    query: Weighed,
+    topics: Mapping[int, Weighed | None],
 ) -> FoundPassage:
     candidate = scored.candidate
     worth = _worth(candidate)
@@ -204,11 +205,12 @@ def _passage(
         sha256=candidate.sha256,
         start=candidate.start,
         end=candidate.end,
-        excerpt=excerpt(text, weights, EXCERPT_CHARACTERS),
+        excerpt=excerpt(text, query, EXCERPT_CHARACTERS),
         headings=candidate.headings,
         topics=candidate.topics,
         covers={
-            index: round(cover(topic, candidate.held) * worth, 4) for index, topic in topics.items()
+            index: round(topic.cover(candidate.held) * worth, 4) if topic is not None else 0.0
+            for index, topic in topics.items()
         },
         score=round(scored.score, 9),
         origin=candidate.path,
