@@ -14,7 +14,7 @@ from workflows.contracts.evidence import Entry
 from workflows.contracts.task import ResolvedTopic
 from workflows.logic.cover import idf
 from workflows.logic.fold import Folded, fold, is_cjk, weight
-from workflows.logic.sentences import Kind, Sentence, sentences_within
+from workflows.logic.sentences import Kind, Sentence, sentences_within, width
 from workflows.logic.tokens import query_tokens, tokens
 from workflows.logic.topics import covers_topic, declares
 
@@ -35,6 +35,10 @@ _LAST_RESORT: Final = ("row", "code")
 _BASE: Final = 0.05  # a sentence of a covering passage that names none of the terms
 _SAME_DOCUMENT: Final = 0.6  # a second quote of one document must be that much better
 _DANGLING: Final = 0.85  # a sentence that leans on the one before it says less on its own
+_HALF: Final = 0.6  # the rest of a sentence that code or a list broke in two
+_BRIEF: Final = 40  # columns, below which a sentence seldom explains anything
+_HISTORY = re.compile(r"(?:New|Changed|Deprecated|Added|Removed) (?:in|since) (?:version )?\d")
+_BROKEN_OFF = re.compile(r"[a-z]+[,;:]?\s")
 _LEANS = re.compile(
     r"(?:this|that|these|those|it|they|he|she|however|but|and|so|thus|also|then)\b"
     r"|(?:这|那|其|它|他|但|因此|所以|然而|此外|并且|而且|同时|例如)",
@@ -186,10 +190,17 @@ def _valued(
             * _share(entry, topic, index)
             * (_BASE + _held(weights, held))
             * _KINDS[sentence.kind]
-            * (_DANGLING if _LEANS.match(raw) else 1.0),
+            * _standing(raw),
         )
         for entry, sentence, raw, held in found
     ]
+
+
+def _standing(raw: str) -> float:
+    """How well a sentence stands on its own."""
+    leaning = _DANGLING if _LEANS.match(raw) or width(raw) < _BRIEF else 1.0
+    halved = _BROKEN_OFF.match(raw) or raw.endswith((":", "：")) or _HISTORY.match(raw)
+    return leaning * (_HALF if halved else 1.0)
 
 
 def _held(weights: Mapping[str, float], held: set[str]) -> float:

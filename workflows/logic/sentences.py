@@ -39,9 +39,11 @@ _TERMINAL = re.compile(r"[.!?。！？；;…][\"'”’」』）)\]】》*_`]*$
 _LINK = re.compile(r"\[[^\]]*\]\([^)]*\)|https?://\S+")
 _LEADERS = re.compile(r"\.{4,}|(?:\. ){3,}|…{2,}\s*\d|·{4,}")
 _CODE = re.compile(
-    r"^(?:>>>|\.\.\.|\$|%|#!)\s|^(?:def|class|import|from|return|if|for|while|try|elif|else)\b.*[:)]$"
-    r"|[;{}]$|^[\w.\[\]]+\s*[-+*/]?=\s"
+    r"^(?:>>>|\.\.\.|\$|%|#!)\s"
+    r"|^(?:async )?(?:def|class|import|from|return|if|for|while|with|try|elif|else)\b.*[:)]$"
+    r"|[;{}]$|^[\w.\[\]]+\s*[-+*/]?=\s|^[\w.]+\([^()]*\)(?:\s*->.*)?$"
 )
+_DEEPER = re.compile(r"(?: {4}|\t)")
 _WRAP_WIDTH: Final = 45  # columns; a shorter line may have been ended by its author
 _FEWEST_WORDS: Final = 5  # of a line without an end: fewer are a name in a list, or navigation
 _LETTERS: Final = 0.6  # share of letters in what counts as prose
@@ -157,7 +159,10 @@ class _Reader:
 
     def _text(self, start: int, line: str) -> None:
         part = (start, start + len(line))
-        if self.open is not None and _goes_on(self.last, line):
+        if self.open and self.open.kind != "item" and _DEEPER.match(line):
+            self.open.kind = "code"  # prose is not indented on its second line
+            self.open.parts.append(part)
+        elif self.open is not None and _goes_on(self.last, line):
             self.open.parts.append(part)
         else:
             self.close()
