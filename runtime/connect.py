@@ -85,6 +85,8 @@ async def connect(converter: DataConverter, address: str | None = None) -> Clien
     """
     config = ClientConnectConfig() if address else _profile().to_client_connect_config()
     target = address or config.get("target_host") or DEFAULT_ADDRESS
+    if "://" in target:  # the SDK would warn, and guess
+        raise ConnectError(f"Temporal address {target!r}: expected host:port without a scheme")
     config["target_host"] = target
     namespace = config.get("namespace") or "default"
     try:

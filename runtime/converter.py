@@ -25,6 +25,7 @@ from temporalio.converter import (
     CompositePayloadConverter,
     DataConverter,
     DefaultFailureConverter,
+    JSONProtoPayloadConverter,
     PayloadConverter,
 )
 
@@ -111,11 +112,16 @@ def _open_value(payload: Payload) -> Any:
 
 
 class MarkingPayloadConverter(CompositePayloadConverter):
-    """Null, bytes and pydantic JSON; protobuf is nothing we exchange."""
+    """Null, bytes, pydantic JSON, and protobuf, in which the SDK gives a run's current details."""
 
     def __init__(self) -> None:
         """Nullary, as the SDK demands of a converter class."""
-        super().__init__(BinaryNullPayloadConverter(), BinaryPlainPayloadConverter(), _Json())
+        super().__init__(
+            BinaryNullPayloadConverter(),
+            BinaryPlainPayloadConverter(),
+            JSONProtoPayloadConverter(),
+            _Json(),
+        )
 
     def from_payloads(
         self, payloads: Sequence[Payload], type_hints: list[type] | None = None
