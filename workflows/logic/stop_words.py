@@ -47,13 +47,14 @@ _ZH_PHRASES = word_list("""
     吧 呀 的 了 是 和 与 及 或 在 被 把 哪 让 给
 """)
 _ZH_KEPT = word_list("""
-    供给 给予 目的 标的 的士 了解 为了 总和 和谐 饱和 参与 与否 给与 涉及 普及 及时 及格 存在
+    供给 给予 标的 的士 了解 为了 总和 和谐 饱和 参与 与否 给与 涉及 普及 及时 及格 存在
     在线 现在 正在 潜在 内在 在内 被动 把握 所在 在于 未及 波及 顾及 以及时 的确 有的 缓和 温和
     和平 共和 是非 实是 或许
 """)
 
 _ANY_ZH = "|".join(sorted(map(re.escape, _ZH_PHRASES), key=len, reverse=True))
-_KEPT_ANY = "|".join(map(re.escape, _ZH_KEPT))
+# 目的 is a word, but not in 项目的, 条目的 and the like.
+_KEPT_ANY = "|".join(["(?<![项题数条栏节账])目的", *map(re.escape, _ZH_KEPT)])
 CHINESE: Final = re.compile(f"(?P<kept>{_KEPT_ANY})|(?:{_ANY_ZH})")
 
 
