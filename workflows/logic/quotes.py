@@ -12,7 +12,7 @@ from typing import Final
 from workflows.contracts.claim import Quote
 from workflows.contracts.evidence import Entry
 from workflows.contracts.task import ResolvedTopic
-from workflows.logic.cover import idf
+from workflows.logic.cover import Weighed, weighed
 from workflows.logic.fold import Folded, fold, is_cjk, weight
 from workflows.logic.sentences import Kind, Sentence, sentences_within, width
 from workflows.logic.tokens import query_tokens, tokens
@@ -174,12 +174,7 @@ def _valued(
         for sentence in sentences_within(text, entry.start, entry.end)
         if not _titles(raw := text[sentence.start : sentence.end], entry)
     ]
-    named = {token for name in topic.names for token in query_tokens(name)}
-    weights = {
-        term: (2 if term in named else 1)
-        * (1 + idf(sum(term in held for *_, held in found), len(found)))
-        for term in query_tokens(topic.query or topic.question)
-    }
+    terms = _terms(topic, [held for *_, held in found])
     top = max((entry.score for entry in entries), default=0.0)
     return [
         _Candidate(
@@ -188,7 +183,7 @@ def _valued(
             raw,
             (max(0.1, entry.score / top) if top > 0 else 1.0)
             * _share(entry, topic, index)
-            * (_BASE + _held(weights, held))
+            * (_BASE + terms.cover(held))
             * _KINDS[sentence.kind]
             * _standing(raw),
         )
@@ -203,10 +198,16 @@ def _standing(raw: str) -> float:
     return leaning * (_HALF if halved else 1.0)
 
 
-def _held(weights: Mapping[str, float], held: set[str]) -> float:
-    """Share (0..1) of the weight of the topic's terms that a sentence holds."""
-    total = sum(weights.values())
-    return sum(w for term, w in weights.items() if term in held) / total if total else 0.0
+def _terms(topic: ResolvedTopic, held: list[set[str]]) -> Weighed:
+    """The topic's words by their rarity among the sentences; names of the topic count double."""
+    named = {token for name in topic.names for token in query_tokens(name)}
+
+    def frequency(token: str) -> int:
+        return sum(token in sentence for sentence in held)
+
+    rare = weighed(query_tokens(topic.query or topic.question), frequency, len(held))
+    weights = {t: (1 + w) * (2 if t in named else 1) for t, w in rare.weights.items()}
+    return Weighed(weights, rare.forms)
 
 
 def _titles(raw: str, entry: Entry) -> bool:
