@@ -73,7 +73,11 @@ class TextWriter:
         self._blank = False
 
     def preformatted(self, *, entering: bool) -> None:
-        """Start or end of a block whose blanks and line ends count."""
+        """Start or end of a block whose blanks and line ends count, but for those at its end."""
+        if not entering and self._parts:
+            last = self._parts[-1]
+            self._parts[-1] = last.rstrip() or last[:1]
+            self._length += len(self._parts[-1]) - len(last)
         self._break(2)
         self._pre = max(0, self._pre + (1 if entering else -1))
 
