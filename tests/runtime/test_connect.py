@@ -113,3 +113,9 @@ async def test_a_namespace_that_does_not_exist_is_named(
     monkeypatch.setenv("TEMPORAL_NAMESPACE", "team")
     with pytest.raises(ConnectError, match=r"has no namespace 'team'; create it"):
         await connect(CONVERTER)
+
+
+def test_the_compose_file_registers_the_same_search_attributes() -> None:
+    text = (Path(__file__).parents[2] / "docker-compose.yml").read_text()
+    for name, kind in names.SEARCH_ATTRIBUTES.items():
+        assert f"{name}={kind}" in text
