@@ -1,0 +1,335 @@
+"""Collections: building, refreshing, pruning, refusing, and what survives a failure.
+
+How it can go wrong: one bad file stops the rest; a file outside gets in; a failed or killed update
+leaves half an index; a change is missed, or a version grows without one.
+"""
+
+import multiprocessing
+import os
+import signal
+import sqlite3
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from activities.ingest import database, index
+from activities.ingest.catalogue import collection_root, collections, file_statuses
+from activities.ingest.database import (
+    CollectionDamagedError,
+    CollectionMissingError,
+    IndexBusyError,
+    collection_path,
+    writing,
+)
+from activities.ingest.index import IndexCancelledError, IndexRefusedError, index_folder
+from workflows.contracts.corpus import IndexProgress, IndexResult
+
+Build = Callable[..., IndexResult]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "docs"
+    path.mkdir()
+    (path / "loop.md").write_text("# Agent loop\n\nThe loop ends when the budget is used up.\n")
+    (path / "sub").mkdir()
+    (path / "sub" / "契约.md").write_text("# 工具契约\n\n工具返回结构化的结果。\n", "utf-8")
+    return path
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def build(home: Path, folder: Path) -> Build:
+    def call(path: Path | str = folder, name: str = "notes") -> IndexResult:
+        return index_folder(home, name, str(path), [folder.parent], lambda _: None)
+
+    return call
+
+
+def query(home: Path, sql: str, name: str = "notes") -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(collection_path(home, name))) as db:
+        return db.execute(sql).fetchall()
+
+
+def documents(home: Path) -> list[object]:
+    return [row[0] for row in query(home, "SELECT path FROM documents ORDER BY path")]
+
+
+def test_a_folder_becomes_a_collection(build: Build, home: Path, folder: Path) -> None:
+    result = build()
+    assert result == IndexResult(name="notes", version=1, chunks=2, files={"indexed": 2})
+    assert documents(home) == ["loop.md", "sub/契约.md"]
+    (info,) = collections(home)
+    assert (info.name, info.version, info.chunks, info.problem) == ("notes", 1, 2, "")
+    assert info.root == str(folder) == collection_root(home, "notes")
+    assert info.files == {"indexed": 2}
+    assert info.indexed_at.endswith("+00:00")
+    assert collection_root(home, "other") is None
+
+
+def test_a_single_file(build: Build, home: Path, folder: Path) -> None:
+    assert build(folder / "loop.md").files == {"indexed": 1}
+    assert documents(home) == ["loop.md"]
+
+
+def test_every_chunk_is_its_range(build: Build, home: Path, folder: Path) -> None:
+    (folder / "long.md").write_text("# 标题\n\n" + "中文句子与 English words。" * 400, "utf-8")
+    build()
+    for text, first, last in query(
+        home, "SELECT text, first, last FROM chunks JOIN documents d ON d.id = document"
+    ):
+        assert isinstance(text, str)
+        assert isinstance(first, int)
+        assert isinstance(last, int)
+        piece = text[first:last]
+        assert piece
+        assert piece == piece.strip()
+
+
+def test_only_changes_make_a_version(build: Build, home: Path, folder: Path) -> None:
+    assert build().version == 1
+    assert build().version == 1
+    os.utime(folder / "loop.md", ns=(1, 1))
+    assert build().version == 1
+    (folder / "loop.md").write_text(
+        "# Agent loop\n\nIt ends when the goal is met, or not at all.\n"
+    )
+    assert build().version == 2
+    (folder / "loop.md").unlink()
+    assert build().version == 3
+    assert documents(home) == ["sub/契约.md"]
+    assert query(home, "SELECT count(*) FROM ft WHERE ft MATCH 'goal'") == [(0,)]
+    assert query(home, "SELECT count(*) FROM terms WHERE term = 'goal'") == [(0,)]
+
+
+def test_a_change_of_equal_size_and_time_is_seen(build: Build, home: Path, folder: Path) -> None:
+    file = folder / "loop.md"
+    before = file.stat()
+    build()
+    file.write_text(file.read_text().replace("budget", "wallet"))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert build().version == 2
+    assert query(home, "SELECT count(*) FROM ft WHERE ft MATCH 'wallet'") == [(1,)]
+
+
+def test_another_root_takes_over(build: Build, home: Path, folder: Path) -> None:
+    build()
+    other = folder.parent / "other"
+    other.mkdir()
+    (other / "new.md").write_text("New text.\n")
+    assert build(other).version == 2
+    assert documents(home) == ["new.md"]
+    assert collection_root(home, "notes") == str(other)
+
+
+def test_new_tokens_and_new_readers_renew_everything(
+    build: Build, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build()
+    monkeypatch.setattr(index, "TOKENS_VERSION", 2)
+    assert build().version == 2
+    assert build().version == 2
+    assert query(home, "SELECT count(*) FROM ft WHERE ft MATCH 'budget'") == [(1,)]
+    monkeypatch.setattr(index, "READERS_VERSION", 2)
+    assert build().version == 3
+    monkeypatch.setattr(database, "SCHEMA_VERSION", 2)
+    assert build().version == 4
+    assert query(home, "SELECT count(*) FROM documents") == [(2,)]
+
+
+def test_each_file_ends_with_a_status(build: Build, home: Path, folder: Path) -> None:
+    (folder / "notes.txt").write_bytes(b"\x89PNG\r\n\x1a\n\0")
+    (folder / "one-nul.md").write_bytes(b"text \0 text")
+    (folder / "gbk.txt").write_bytes("生产数据库".encode("gbk"))
+    (folder / "nothing.md").write_bytes(b"")
+    (folder / "head.md").write_text("---\ntopics: [a\n---\nText.\n")
+    (folder / "huge.txt").write_bytes(b"x" * (20 * 1024 * 1024 + 1))
+    (folder / "style.css").write_text("p {}")
+    (folder / ".git").mkdir()
+    (folder / ".git" / "config").write_text("secret")
+    (folder / "node_modules").mkdir()
+    os.mkfifo(folder / "pipe")
+    result = build()
+    assert result.files == {
+        "indexed": 2,
+        "partial": 1,
+        "binary": 1,
+        "empty": 1,
+        "too_large": 1,
+        "unsupported": 6,
+    }
+    statuses = {p.path: p.status for p in file_statuses(home, "notes")}
+    assert statuses["gbk.txt"] == statuses[".git"] == statuses["pipe"] == "unsupported"
+    assert [p.path for p in file_statuses(home, "notes", "binary")] == ["one-nul.md"]
+    assert all(p.reason for p in result.problems)
+    # Failures stand before what is merely of another format.
+    assert [p.status for p in result.problems][-6:] == ["unsupported"] * 6
+    (folder / "one-nul.md").write_text("repaired\n")
+    assert build().files["indexed"] == 3
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root reads everything")
+def test_an_unreadable_file(build: Build, folder: Path) -> None:
+    (folder / "closed.md").write_text("closed")
+    (folder / "closed.md").chmod(0)
+    assert build().files == {"indexed": 2, "unreadable": 1}
+
+
+def test_odd_names(build: Build, home: Path, folder: Path) -> None:
+    for name in (b"with space.md", b"-rf.md", b"new\nline.md", b"bad\xff.md", b"bad\\xff.md"):
+        path = os.path.join(os.fsencode(folder), name)
+        with open(path, "wb") as file:
+            file.write(b"Text of " + str(len(name)).encode())
+    assert build().files == {"indexed": 7}
+    assert {r"bad\xff.md", r"bad\xff.md (2)", r"new\nline.md"} <= set(documents(home))
+    assert build().version == 1
+
+
+def test_links(build: Build, home: Path, folder: Path) -> None:
+    (folder.parent / "secret.md").write_text("outside")
+    (folder.parent / "docs-secret").mkdir()
+    (folder.parent / "docs-secret" / "x.md").write_text("outside too")
+    (folder / "a-link.md").symlink_to("loop.md")
+    (folder / "hard.md").hardlink_to(folder / "sub" / "契约.md")
+    (folder / "out.md").symlink_to("../secret.md")
+    (folder / "out-folder").symlink_to("../docs-secret")
+    (folder / "sub" / "up").symlink_to("..")
+    (folder / "self").symlink_to("self")
+    (folder / "nowhere").symlink_to("missing.md")
+    result = build()
+    assert result.files == {"indexed": 2, "outside_root": 2, "loop": 2, "unreadable": 1}
+    assert "loop.md" in documents(home)
+    assert "a-link.md" not in documents(home)
+
+
+def test_a_link_inside_leads_to_its_file_once(build: Build, home: Path, folder: Path) -> None:
+    (folder / "zz").mkdir()
+    (folder / "zz" / "real.md").write_text("real text")
+    (folder / "aa").symlink_to("zz")
+    assert build().files == {"indexed": 3}
+    assert "zz/real.md" in documents(home)
+
+
+def test_the_state_directory_is_no_source(folder: Path) -> None:
+    home = folder / "state"
+    for _ in range(2):
+        result = index_folder(home, "notes", str(folder), [folder], lambda _: None)
+        assert result.files == {"indexed": 2, "unsupported": 1}
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("missing", "no such folder"),
+        ("", "expected a folder"),
+        ("a\0b", "expected a folder"),
+        ("file:///etc", "no such folder"),
+        ("x" * 5000, "no such folder"),
+        ("/", "outside"),
+        ("../docs-secret", "outside"),
+        ("link-out", "outside"),
+    ],
+)
+def test_refused_paths(home: Path, folder: Path, path: str, words: str) -> None:
+    secret = folder.parent / "docs-secret"
+    secret.mkdir()
+    (folder / "link-out").symlink_to(secret)
+    asked = path if path.startswith(("/", "file")) or not path else str(folder / path)
+    with pytest.raises(IndexRefusedError, match=words):
+        index_folder(home, "notes", asked, [folder], lambda _: None)
+    assert collections(home) == []
+
+
+def test_the_refusal_names_the_allowed_folders(home: Path, folder: Path) -> None:
+    with pytest.raises(IndexRefusedError, match=f"allowed: {folder}"):
+        index_folder(home, "notes", str(folder.parent), [folder], lambda _: None)
+    with pytest.raises(IndexRefusedError, match="allowed: none"):
+        index_folder(home, "notes", str(folder), [], lambda _: None)
+    with pytest.raises(IndexRefusedError, match="name: expected"):
+        index_folder(home, "../evil", str(folder), [folder], lambda _: None)
+
+
+def test_progress_counts_files(home: Path, folder: Path) -> None:
+    seen: list[IndexProgress] = []
+    index_folder(home, "notes", str(folder), [folder], seen.append)
+    assert [(p.done, p.total, p.path) for p in seen] == [
+        (0, 2, ""),
+        (1, 2, "loop.md"),
+        (2, 2, "sub/契约.md"),
+    ]
+
+
+def test_a_cancelled_update_changes_nothing(build: Build, home: Path, folder: Path) -> None:
+    build()
+    (folder / "loop.md").write_text("something else entirely")
+    answers = iter([False, True])
+    with pytest.raises(IndexCancelledError):
+        index_folder(home, "notes", str(folder), [folder], lambda _: None, lambda: next(answers))
+    assert query(home, "SELECT count(*) FROM ft WHERE ft MATCH 'budget'") == [(1,)]
+    assert build().version == 2
+
+
+def test_a_failed_first_update_leaves_no_collection(home: Path, folder: Path) -> None:
+    def fail(_: IndexProgress) -> None:
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        index_folder(home, "notes", str(folder), [folder], fail)
+    assert collections(home) == []
+
+
+def test_two_indexers_of_one_collection(build: Build, home: Path) -> None:
+    with writing(collection_path(home, "notes")):
+        with pytest.raises(IndexBusyError, match="being indexed by another process"):
+            build()
+        assert build(name="other").version == 1
+    assert build().version == 1
+
+
+def test_a_damaged_collection_is_named(build: Build, home: Path) -> None:
+    build()
+    path = collection_path(home, "notes")
+    for file in path.parent.glob("notes.db*"):
+        file.unlink()
+    path.write_bytes(b"this is no database" * 100)
+    (info,) = collections(home)
+    assert "notes" in info.problem
+    with pytest.raises(CollectionDamagedError, match=r"delete notes\.db"):
+        build()
+    with pytest.raises(CollectionDamagedError):
+        file_statuses(home, "notes")
+    with pytest.raises(CollectionMissingError):
+        file_statuses(home, "other")
+
+
+def _index_and_wait(home: Path, folder: Path, ready: "multiprocessing.Queue[int]") -> None:
+    def note(progress: IndexProgress) -> None:
+        if progress.done == 2:
+            ready.put(progress.done)
+            signal.pause()
+
+    index_folder(home, "notes", str(folder), [folder], note)
+
+
+@pytest.mark.crash
+def test_a_killed_update_leaves_the_old_index(build: Build, home: Path, folder: Path) -> None:
+    build()
+    (folder / "loop.md").write_text("killed before this was kept")
+    context = multiprocessing.get_context("spawn")
+    ready = context.Queue()
+    process = context.Process(target=_index_and_wait, args=(home, folder, ready))
+    process.start()
+    ready.get(timeout=60)
+    process.kill()
+    process.join()
+    assert query(home, "PRAGMA integrity_check") == [("ok",)]
+    assert query(home, "SELECT count(*) FROM ft WHERE ft MATCH 'budget'") == [(1,)]
+    assert build().version == 2
+    assert query(home, "SELECT count(*) FROM ft WHERE ft MATCH 'killed'") == [(1,)]
