@@ -27,7 +27,8 @@ PASSAGES_OF_A_SOURCE: Final = 3
 _CANDIDATES = 60
 _MOST_TOKENS = 400
 _QUERY_CHARACTERS = 10_000
-_LINK_SHARE = 0.5
+_SOME_LINKS = 0.5
+_ALL_LINKS = 0.8
 _LINK_WEIGHT = 0.2
 
 _NOTES: Final = {
@@ -166,9 +167,9 @@ def _score(candidate: Candidate, snapshot: Snapshot, query: Weighed) -> _Scored:
 
 
 def _worth(candidate: Candidate) -> float:
-    """1 for prose, down to 0.2 for a passage that is all links."""
-    excess = max(0.0, candidate.links - _LINK_SHARE) / (1 - _LINK_SHARE)
-    return 1 - (1 - _LINK_WEIGHT) * excess
+    """1 for prose, down to 0.2 for a list of links."""
+    excess = (candidate.links - _SOME_LINKS) / (_ALL_LINKS - _SOME_LINKS)
+    return 1 - (1 - _LINK_WEIGHT) * min(1.0, max(0.0, excess))
 
 
 def _chosen(found: list[_Scored]) -> list[tuple[_Scored, str]]:

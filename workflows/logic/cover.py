@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from workflows.logic.tokens import is_cjk
 
 _MOST_FOREIGN = 3.0
-_SHORTEST_WORD = 4
+_SHORTEST_FOREIGN = 4
 _SHORTEST_BASE = 3
 _VOWELS = "aeiou"
 
@@ -86,12 +86,12 @@ def absence(total: int) -> float:
 def _foreign(word: str, frequency: Callable[[str], int]) -> bool:
     if is_cjk(word):
         return any(frequency(character) == 0 for character in word)
-    return word.isalpha() and len(word) >= _SHORTEST_WORD
+    return word.isalpha() and len(word) >= _SHORTEST_FOREIGN
 
 
 def inflections(word: str) -> list[str]:
     """Other forms of an English word: plural, third person, past, -ing; [] for anything else."""
-    if len(word) < _SHORTEST_WORD or not (word.isascii() and word.isalpha()):
+    if len(word) < _SHORTEST_BASE or not (word.isascii() and word.isalpha()):
         return []
     bases = _bases(word)
     found = [form for base in bases for form in (base, *_forms(base))]
