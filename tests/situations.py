@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import contextlib
 import json
 import sys
 import tempfile
@@ -96,10 +97,8 @@ async def play(lab_: Lab, name: str) -> list[WorkflowHandle[Any, Any]]:
         task["limits"] = situation.limits
     handle = await lab_.start(task, run_id=name.replace("_", "-"))
     await situation.meddle(lab_, handle)
-    try:
+    with contextlib.suppress(WorkflowFailureError):  # a refused and a cancelled run end so
         await asyncio.wait_for(handle.result(), 60)
-    except WorkflowFailureError:
-        pass  # invalid_task fails and a cancelled run is Canceled: that is their history
     return await _chain(lab_, handle)
 
 
@@ -119,13 +118,23 @@ async def record(names: list[str]) -> None:
     """Record histories, and the state each run ended in, beside each other."""
     for name in names:
         with tempfile.TemporaryDirectory() as home:
-            async with server(SITUATIONS[name].flags) as environment, lab(environment, Path(home)) as ready:
+            async with (
+                server(SITUATIONS[name].flags) as environment,
+                lab(environment, Path(home)) as ready,
+            ):
                 for n, handle in enumerate(await play(ready, name), 1):
                     stem = f"{name}_{n}" if SITUATIONS[name].flags else name
                     history = await handle.fetch_history()
                     state = await handle.query("state")
-                    _write(HISTORIES / f"{stem}.json", json.loads(history.to_json()))
+                    _write(HISTORIES / f"{stem}.json", _portable(json.loads(history.to_json())))
                     _write(HISTORIES / f"{stem}.state.json", state)
+
+
+def _portable(value: Any) -> Any:
+    """Without stack traces and identities: they name paths and hosts of one machine."""
+    if isinstance(value, dict):
+        return {k: _portable(v) for k, v in value.items() if k not in ("stackTrace", "identity")}
+    return [_portable(v) for v in value] if isinstance(value, list) else value
 
 
 def _write(path: Path, value: Any) -> None:

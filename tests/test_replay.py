@@ -7,7 +7,6 @@ too; doctored histories show that both checks can fail.
 
 import base64
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,7 +43,8 @@ class _Watch(WorkflowInboundInterceptor):
 
 class _Watching(Interceptor):
     def workflow_interceptor_class(
-        self, input: WorkflowInterceptorClassInput
+        self,
+        input: WorkflowInterceptorClassInput,  # noqa: ARG002 - the SDK passes it by name
     ) -> type[WorkflowInboundInterceptor]:
         return _Watch
 
@@ -83,7 +83,7 @@ async def test_history_replays_in_the_sandbox(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 async def test_history_ends_in_the_state_it_ended_in_then(name: str) -> None:
-    recorded = json.loads(Path(HISTORIES / f"{name}.state.json").read_text("utf-8"))
+    recorded = read(f"{name}.state")
     state = await replayed(read(name), name)
     # Fields that a later version added stand at their defaults.
     assert {k: v for k, v in state.items() if k in recorded} == recorded
@@ -101,7 +101,7 @@ async def test_a_history_of_other_acts_fails() -> None:
 
 async def test_a_history_with_another_answer_ends_in_another_state() -> None:
     history = read("react_gap")
-    recorded = json.loads((HISTORIES / "react_gap.state.json").read_text("utf-8"))
+    recorded = read("react_gap.state")
     for event in history["events"]:
         completed = event.get("activityTaskCompletedEventAttributes", {})
         for payload in completed.get("result", {}).get("payloads", []):

@@ -120,7 +120,7 @@ def user_message(task: ResolvedTask, inp: DecideInput, entries: Sequence[Entry])
         "missing_topics": [task.topics[index].id for index in inp.missing],
         "evidence": evidence_view(task, inp.missing, entries),
         "previous_plan": inp.previous_plan,
-        "last_observation": _observation(inp.last_observation),
+        "last_observation": _observation(inp.last_observation, entries),
         "allow_search": inp.allow_search,
         "remaining_tool_calls": inp.remaining_tool_calls,
         "no_progress": inp.no_progress,
@@ -134,13 +134,14 @@ def _topic(topic: ResolvedTopic) -> str | JsonObject:
     return {"id": topic.id, "question": topic.question}
 
 
-def _observation(observation: Observation | None) -> JsonObject | None:
+def _observation(observation: Observation | None, entries: Sequence[Entry]) -> JsonObject | None:
     if observation is None:
         return None
+    sources = {entry.number: entry.source_id for entry in entries}
     seen: JsonObject = {
         "ok": observation.ok,
         "error": observation.error,
-        "item_ids": observation.item_ids,
+        "item_ids": [sources[n] for n in observation.numbers if n in sources],
     }
     if observation.note:
         seen["note"] = observation.note

@@ -36,7 +36,7 @@ def folder(home: Path) -> None:
     path.mkdir(parents=True)
     for name, text in NOTES.items():
         (path / name).write_text(text, "utf-8")
-    index_folder(home, "notes", path, [path], lambda _: None)
+    index_folder(home, "notes", str(path), [path], lambda _: None)
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:

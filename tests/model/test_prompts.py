@@ -43,13 +43,16 @@ def test_recorded_planner_inputs_can_be_said(case: dict[str, Any]) -> None:
     run = task(*topics, goal=case["input"]["task"]["goal"])
     for expected in case["expected"]["planner_inputs"]:
         seen = expected["last_observation"]
+        known = expected["evidence_ids"]
+        numbers = [known.index(i) + 1 for i in seen["item_ids"]] if seen else []
         inp = decide_input(
             [topics.index(topic) for topic in expected["missing_topics"]],
             allow_search=expected["allow_search"],
             remaining_tool_calls=expected["remaining_tool_calls"],
             no_progress=expected["no_progress"],
             previous_plan=expected["previous_plan"],
-            last_observation=seen and Observation(**seen),
+            last_observation=seen
+            and Observation(ok=seen["ok"], error=seen["error"], numbers=numbers),
         )
         ids = enumerate(expected["evidence_ids"], start=1)
         entries = [nothing_found(99, "q"), *(passage(n, source) for n, source in ids)]

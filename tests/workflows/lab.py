@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from activities.search.teaching import TeachingBackend
 from temporalio.client import Client, WorkflowHandle
 from temporalio.testing import WorkflowEnvironment
 
+from activities.search.teaching import TeachingBackend
 from runtime.binary import find_binary
 from runtime.converter import data_converter
 from runtime.settings import Env

@@ -30,7 +30,7 @@ def build_folder(home: Path, searches: int) -> None:
         for copy in range(HITS):
             body = f"# Report {search} part {copy}\n\nThe term{search} is described. {_FILLER * 13}"
             (path / f"reports-of-the-year-{search:04}-{copy}.md").write_text(body, "utf-8")
-    index_folder(home, COLLECTION, path, [path], lambda _: None)
+    index_folder(home, COLLECTION, str(path), [path], lambda _: None)
 
 
 def task(calls: int) -> dict[str, Any]:

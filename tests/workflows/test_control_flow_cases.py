@@ -18,7 +18,7 @@ from tests.workflows.lab import Lab, eventually
 from workflows.contracts.names import AGENT_RUN
 
 DATA = load("control_flow_cases.json")
-TIMES = 6.0
+TIMES = 4.0
 EXIT = {"succeeded": 0, "partially_succeeded": 0}
 
 
@@ -27,7 +27,7 @@ EXIT = {"succeeded": 0, "partially_succeeded": 0}
 async def test_case(case: dict[str, Any], lab: Lab, request: pytest.FixtureRequest) -> None:
     given = case["input"]
     lab.model.script(given["model_replies"])
-    lab.search.script(given["tool_results"], DATA["corpus"])
+    lab.search.script(_slowed(given["tool_results"]), DATA["corpus"])
     handle = await lab.start(_task(given))
     result = await handle.result()
     state = await handle.query("state")
@@ -44,6 +44,13 @@ def _task(given: dict[str, Any]) -> dict[str, Any]:
     limits = dict(given["limits"])
     limits["max_active_seconds"] = limits.pop("total_timeout_seconds") * TIMES
     return {**given["task"], "limits": limits, "strategy": "react"}
+
+
+def _slowed(results: Any) -> Any:
+    """Tool results with their sleeps multiplied as the time limits are."""
+    if isinstance(results, str):
+        return results
+    return [{**r, "sleep": r["sleep"] * TIMES} if "sleep" in r else r for r in results]
 
 
 def _outcome(

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from temporalio.api.common.v1 import Payload
 from temporalio.client import WorkflowFailureError, WorkflowUpdateFailedError
+from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 
 from tests.case_files import load
@@ -133,7 +134,8 @@ async def test_no_message_makes_the_run_fail_or_stick(lab: Lab) -> None:
         done = await lab.cli("workflow", "signal", "-w", handle.id, "--name", name, *given)
         assert done.returncode == 0, done.stderr
     # Undecodable payloads and deep nesting too (failures A05).
-    await handle.signal("reject", args=[Payload(metadata={"encoding": b"strange"}, data=b"\x00")])
+    strange = Payload(metadata={"encoding": b"strange"}, data=b"\x00")
+    await handle.signal("reject", RawValue(strange))
     await handle.signal("answer", {"text": "字" * 60_000, "nested": [[[[None]]]]})
     assert (await handle.query("status"))["stop_reason"] is None
     messages = (await handle.query("requests"))["messages"]

@@ -5,7 +5,7 @@ a worker with another store answers `WrongStore` (DESIGN, "Embedded server"). No
 with the length of a run but `CloseInput`, which is sent once.
 """
 
-from workflows.contracts.base import NonNegative, Ref, Wire
+from workflows.contracts.base import Compact, NonNegative, Ref, Wire
 from workflows.contracts.decision import NextAction
 from workflows.contracts.evidence import Hit
 from workflows.contracts.observation import Observation
@@ -22,7 +22,7 @@ class PrepareInput(Wire):
     task: Task
 
 
-class ActInput(Wire):
+class ActInput(Compact):
     """What every later input carries."""
 
     run_id: str
@@ -51,7 +51,7 @@ class DecideInput(ActInput):
     last_observation: Observation | None = None
 
 
-class TokenUsage(Wire):
+class TokenUsage(Compact):
     """Tokens of one model call; `attempt` is the attempt that answered, from 1."""
 
     prompt_tokens: NonNegative = 0
@@ -60,7 +60,7 @@ class TokenUsage(Wire):
     attempt: NonNegative = 1
 
 
-class DecideResult(Wire):
+class DecideResult(Compact):
     """A validated decision."""
 
     decision: NextAction
@@ -89,7 +89,7 @@ class SearchInput(ActInput):
     room: NonNegative = 1500
 
 
-class SearchResult(Wire):
+class SearchResult(Compact):
     """What a search brought; `page_ref` is the next index page.
 
     Sources that are new stand in `hits` in the order of their numbers: the first source with

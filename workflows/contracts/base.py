@@ -9,7 +9,15 @@ Both refuse NaN, infinities and lone surrogates, so that every value round-trips
 
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    StringConstraints,
+    model_serializer,
+)
 
 
 class Strict(BaseModel):
@@ -22,6 +30,22 @@ class Wire(BaseModel):
     """A model for what workers exchange."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True, allow_inf_nan=False)
+
+
+class Compact(Wire):
+    """A model that stands in history again and again: fields at their defaults are left out.
+
+    A default of such a model never changes: a field that was left out means the default it had.
+    """
+
+    @model_serializer(mode="wrap")
+    def _without_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields = type(self).model_fields
+        return {
+            name: value
+            for name, value in handler(self).items()
+            if fields[name].is_required() or getattr(self, name) != fields[name].default
+        }
 
 
 class Mutable(BaseModel):

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from workflows.contracts.base import NonNegative, Ref, Wire
+from workflows.contracts.base import Compact, NonNegative, Ref, Wire
 
 TITLE_BYTES = 80
 EXCERPT_CHARACTERS = 400
@@ -17,7 +17,7 @@ PAGE_ENTRIES = 64
 SHORT_HASH = 16
 
 
-class Hit(Wire):
+class Hit(Compact):
     """One passage of a search's result, as it stands in history once.
 
     Attributes:
@@ -40,7 +40,7 @@ class Hit(Wire):
     covers: list[int] = []
 
 
-class LedgerEntry(Wire):
+class LedgerEntry(Compact):
     """One evidence id in the state; its number is its place in the ledger, from 1.
 
     Attributes:

@@ -3,8 +3,8 @@
 A token weighs its inverse document frequency; one that is nowhere in the collections weighs most,
 and up to three times that where its absence tells that the subject is foreign to them: an ordinary
 word without any of its inflected forms, or a pair of Chinese characters of which one occurs
-nowhere. (A pair of known characters that never meet is mostly the border between two words.) What
-a few pages leave out tells nothing, what ten thousand passages leave out tells much.
+nowhere. A pair that occurs nowhere between two that do is the border of two Chinese words and
+weighs nothing. What a few pages leave out tells little, what ten thousand passages leave out much.
 """
 
 import math
@@ -66,12 +66,15 @@ def weighed(words: Iterable[str], frequency: Callable[[str], int], total: int) -
         frequency: how many of the `total` passages hold a token.
         total: how many passages there are.
     """
+    words = list(words)
     weights: dict[str, float] = {}
     forms: dict[str, tuple[str, ...]] = {}
-    for word in words:
+    for place, word in enumerate(words):
         known = [form for form in (word, *inflections(word)) if frequency(form) > 0]
         weight = idf(max(map(frequency, known), default=0), total)
-        if not known and _foreign(word, frequency):
+        if not known and _is_border(words, place, frequency):
+            weight = 0.0
+        elif not known and _foreign(word, frequency):
             weight *= absence(total)
         weights[word] = weight
         forms[word] = tuple(known) or (word,)
@@ -81,6 +84,15 @@ def weighed(words: Iterable[str], frequency: Callable[[str], int], total: int) -
 def absence(total: int) -> float:
     """Weight of a word's absence from `total` passages: 1 up to a hundred, 3 from ten thousand."""
     return min(_MOST_FOREIGN, max(1.0, math.log10(max(1, total)) - 1))
+
+
+def _is_border(words: list[str], place: int, frequency: Callable[[str], int]) -> bool:
+    """Whether a pair of characters that occurs nowhere stands between two pairs that do."""
+    if not 0 < place < len(words) - 1 or not is_cjk(words[place]):
+        return False
+    before, word, after = words[place - 1 : place + 2]
+    joined = before[-1] == word[0] and word[-1] == after[0]
+    return joined and frequency(before) > 0 and frequency(after) > 0
 
 
 def _foreign(word: str, frequency: Callable[[str], int]) -> bool:

@@ -41,9 +41,10 @@ def accept(state: RunState, query: str, result: SearchResult) -> Observation:
         state.ledger.append(LedgerEntry(source_id="", empty=True))
     new_sources = len(state.ledger) + 1 - first if result.hits else 0
     state.no_progress = 0 if new_sources or new_ranges else state.no_progress + 1
-    ids = list(dict.fromkeys(hit.source_id for hit in result.hits))
+    came_back = list(dict.fromkeys(numbers.values()))
     return _observed(
-        state, Observation(ok=True, item_ids=ids, new_sources=new_sources, note=result.note)
+        state,
+        Observation(ok=True, numbers=came_back, new_sources=new_sources, note=result.note),
     )
 
 
