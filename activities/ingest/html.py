@@ -47,7 +47,8 @@ _PARAGRAPHS: Final = frozenset(
     address details hr pre center body h1 h2 h3 h4 h5 h6
     """)
 )
-_LINES: Final = frozenset(word_list("br li dt dd tr caption figcaption summary legend thead tbody"))
+_LINES: Final = frozenset(word_list("br caption figcaption summary legend thead tbody"))
+_ITEMS: Final = {"li": "- ", "dt": "", "dd": ""}
 _DATES: Final = (
     "article:modified_time",
     "last-modified",
@@ -169,14 +170,24 @@ def _mark(writer: TextWriter, tag: str, node: Node, *, entering: bool) -> None:
         writer.paragraph()
     elif tag in {"td", "th"}:
         writer.cell(entering=entering)
+    elif tag == "tr":
+        writer.row()
+    elif tag in _ITEMS:
+        writer.item(_ITEMS[tag], entering=entering)
     elif tag in _LINES:
         writer.line()
-        if tag == "li" and entering:
-            writer.write_mark("- ")
     elif tag == "a" and isinstance(node, ElementNode) and node.hasattr("href"):
         writer.link(entering=entering)
     elif tag == "img" and entering and isinstance(node, ElementNode):
-        writer.write((node.getattr("alt") or "") + " ")
+        _image(writer, (node.getattr("alt") or "").strip())
+
+
+def _image(writer: TextWriter, alt: str) -> None:
+    # The icon of a note stands in brackets and repeats the word beside it.
+    if alt and not (alt.startswith("[") and alt.endswith("]")):
+        writer.write(f" {alt} ")
+    else:
+        writer.icon()
 
 
 def _hidden_selectors(text: str) -> frozenset[str]:

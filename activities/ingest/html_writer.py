@@ -30,6 +30,9 @@ class TextWriter:
         self._breaks = 0
         self._blank = False
         self._mark = ""
+        # True until the first words of an item or cell: what asks for a break there gets none.
+        self._fresh = False
+        self._column = 0
         self._pre = 0
         self._links_open = 0
         self._heading: tuple[int, int, int] | None = None
@@ -51,10 +54,6 @@ class TextWriter:
         self._put(words)
         self._blank = folded.endswith(" ")
 
-    def write_mark(self, mark: str) -> None:
-        """A list bullet or the line between two cells: written only if words follow."""
-        self._mark = mark
-
     def paragraph(self) -> None:
         """A blank line before what follows."""
         self._break(2)
@@ -66,11 +65,39 @@ class TextWriter:
         else:
             self._break(1)
 
+    def item(self, mark: str, *, entering: bool) -> None:
+        """A list item or definition: its mark and its first words are one line."""
+        self._fresh = False
+        if entering:
+            self._break(1)
+            self._mark = mark
+            self._fresh = True
+        else:
+            self._breaks, self._mark, self._blank = 1, "", False
+
+    def row(self) -> None:
+        """Start or end of a table row: one line, ` | ` between its cells."""
+        self._fresh = False
+        self._break(1)
+        self._column, self._mark = 0, ""
+
     def cell(self, *, entering: bool) -> None:
-        """A cell of a table: a row is one line, ` | ` between its cells."""
-        if entering and self._parts and not self._breaks:
-            self._mark = " | "
+        """A cell of a table; paragraphs at its ends do not break the row."""
+        if entering:
+            self._mark += " | " if self._column else ""
+            self._column += 1
+            self._fresh = True
+        elif not self._fresh:
+            self._breaks = 0
+        else:
+            self._fresh = False
         self._blank = False
+
+    def icon(self) -> None:
+        """An image without words: a cell that holds nothing else is no column."""
+        if self._fresh and self._column:
+            self._column -= 1
+            self._mark = self._mark.removesuffix(" | ")
 
     def preformatted(self, *, entering: bool) -> None:
         """Start or end of a block whose blanks and line ends count, but for those at its end."""
@@ -106,7 +133,8 @@ class TextWriter:
         self.text = "".join(self._parts).rstrip()
 
     def _break(self, lines: int) -> None:
-        self._breaks = max(self._breaks, lines)
+        if not self._fresh:
+            self._breaks = max(self._breaks, lines)
         self._blank = False
 
     def _put(self, text: str) -> None:
@@ -116,8 +144,8 @@ class TextWriter:
             lead = "\n" * self._breaks or (" " if self._blank and not self._mark else "")
         else:
             lead = ""
-        lead += self._mark
-        self._breaks, self._blank, self._mark = 0, False, ""
+        lead += self._mark.lstrip() if lead.endswith("\n") or not self._parts else self._mark
+        self._breaks, self._blank, self._mark, self._fresh = 0, False, "", False
         self._parts.append(lead + text)
         start = self._length + len(lead)
         self._length = start + len(text)

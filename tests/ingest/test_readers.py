@@ -134,6 +134,38 @@ def test_html() -> None:
     assert paths(document) == [("Main",), ("Main", "Table")]
 
 
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (
+            "<table><thead><tr><th><p>A</p></th><th><p>B</p></th></tr></thead><tbody>"
+            "<tr><td><p>1</p></td><td><p>2</p><p>more</p></td></tr>"
+            "<tr><td></td><td>4</td></tr><tr><td>5</td><td> </td><td>6</td></tr></tbody></table>x",
+            "A | B\n1 | 2\n\nmore\n| 4\n5 |  | 6\n\nx",
+        ),
+        (
+            "<ul><li><p>one</p></li><li>two<ul><li>two a</li></ul></li><li></li></ul>after",
+            "- one\n- two\n\n- two a\n\nafter",
+        ),
+        (
+            "<table><tr><td><h2>Part</h2><p>a</p><table><tr><td>b</td><td>c</td></tr></table>"
+            "<p>d</p></td></tr></table>",
+            "Part\n\na\n\nb | c\n\nd",
+        ),
+        (
+            "<dl><dt>f(x)</dt><dd><p>Does.</p><p>More.</p></dd><dt>g</dt></dl>",
+            "f(x)\nDoes.\n\nMore.\ng",
+        ),
+        ("a<br>b<br/>c&nbsp;d&shy;e", "a\nb\nc de"),
+        ("<p>a <b> b </b> c</p>", "a b c"),
+        ("x<pre>  indented\n\n  more\n</pre>y", "x\n\n  indented\n\n  more\n\ny"),
+        ("<p>a<img alt='[Note]'>b<img alt='Figure 1'></p>", "ab Figure 1"),
+    ],
+)
+def test_structure_of_html(body: str, text: str) -> None:
+    assert read_html(f"<html><body>{body}</body></html>").text == text
+
+
 def test_html_is_known_by_its_content() -> None:
     assert read("<html><body><p>text</p></body></html>", "page.txt").text == "text"
     assert read("just words & signs", "page.html").text == "just words & signs"
