@@ -162,6 +162,25 @@ def test_sentences_are_prose_first() -> None:
     assert "How an agent loop ends" not in " ".join(shown)
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("In 2023, 45% of 1,200 users (3.4 GB each) paid 12.50.", "prose"),
+        ("2024年收入为1,234.5万元，同比增长12.3%。", "prose"),
+        ("Version 3.11 came out, e.g. on Debian, see Fig. 3.", "prose"),
+        ("a list item without an end to it", "item"),
+        ("- an item that ends like a sentence.", "item"),
+        ("x = foo(a, b)[0] + {1: 2}", "code"),
+        ("def first(items): return items", "code"),
+        ("connect(database, timeout=5.0, uri=False)", "code"),
+        ("$ apt-get install -y foo", "code"),
+        ("| a cell of | a table |", "row"),
+    ],
+)
+def test_kinds(text: str, kind: str) -> None:
+    assert [sentence.kind for sentence in sentences(text)] == [kind]
+
+
 def test_one_quote_a_passage_best_first() -> None:
     half = DOCUMENT.index("The budget")
     entries = [entry(1, DOCUMENT[:half]), entry(1, DOCUMENT, start=half)]

@@ -40,13 +40,15 @@ _LINK = re.compile(r"\[[^\]]*\]\([^)]*\)|https?://\S+")
 _LEADERS = re.compile(r"\.{4,}|(?:\. ){3,}|…{2,}\s*\d|·{4,}")
 _CODE = re.compile(
     r"^(?:>>>|\.\.\.|\$|%|#!)\s"
+    r"|^(?:async )?(?:def|class)\s+\w+(?:\(.*\).*)?:"
     r"|^(?:async )?(?:def|class|import|from|return|if|for|while|with|try|elif|else)\b.*[:)]$"
     r"|[;{}]$|^[\w.\[\]]+\s*[-+*/]?=\s|^[\w.]+\([^()]*\)(?:\s*->.*)?$"
 )
 _DEEPER = re.compile(r"(?: {4}|\t)")
 _WRAP_WIDTH: Final = 45  # columns; a shorter line may have been ended by its author
 _FEWEST_WORDS: Final = 5  # of a line without an end: fewer are a name in a list, or navigation
-_LETTERS: Final = 0.6  # share of letters in what counts as prose
+_LETTERS: Final = 0.35  # least share of letters in prose: it may be full of numbers
+_SIGNS: Final = 0.3  # largest share of what is neither letter nor digit
 
 
 @dataclass(frozen=True)
@@ -243,7 +245,8 @@ def _judged(text: str, start: int, end: int, kind: Kind) -> Iterator[Sentence]:
 def _kind_of(raw: str, kind: Kind) -> Kind:
     solid = [c for c in raw if not c.isspace()]
     letters = sum(c.isalpha() for c in solid)
-    if _CODE.search(raw) or letters < _LETTERS * len(solid):
+    signs = len(solid) - sum(c.isalnum() for c in solid)
+    if _CODE.search(raw) or letters < _LETTERS * len(solid) or signs > _SIGNS * len(solid):
         return "code"
     return kind if _TERMINAL.search(raw) and kind == "prose" else "item"
 
