@@ -35,9 +35,9 @@ TASK = ResolvedTask(
     limits=ResolvedLimits(
         max_model_calls=6, max_tool_calls=4, max_no_progress=2, max_active_seconds=60
     ),
-    planner="extractive",
-    model="extractive (built in)",
-    extractive=True,
+    planner="default",
+    model="a-model",
+    extractive=False,
     settings=Settings(attempts=3),
 )
 
