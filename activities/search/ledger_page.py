@@ -11,6 +11,7 @@ from activities.search.backend import Found, FoundPassage
 from workflows.contracts.base import cut_bytes
 from workflows.contracts.evidence import EXCERPT_CHARACTERS, SHORT_HASH, TITLE_BYTES, Entry, Hit
 from workflows.contracts.task import ResolvedTask
+from workflows.logic.terms import query_key
 from workflows.logic.topics import declares
 
 _NOTE_CHARACTERS = 500
@@ -110,7 +111,23 @@ class Layout:
             end=passage.end,
             known=source.number,
             declared=[i for i, topic in enumerate(topics) if declares(passage.topics, topic)],
-            covers=[] if passage.topics else _covered(passage, self._task),
+            covers=[] if passage.topics else self._covered(passage),
+        )
+
+    def _covered(self, passage: FoundPassage) -> list[int]:
+        """Topics the passage covers by the cover rule.
+
+        The extractive model searches one topic at a time: what it finds beside that topic is kept,
+        but the other topic is covered by its own search only, which finds better passages for it.
+        """
+        task = self._task
+        own_search = task.extractive and task.strategy == "react"
+        return sorted(
+            index
+            for index, share in passage.covers.items()
+            if share >= task.settings.topic_cover
+            and 0 <= index < len(task.topics)
+            and (not own_search or query_key(task.topics[index].query) == query_key(self._query))
         )
 
     def _entry(self, passage: FoundPassage, source: _Known | None) -> Entry:
@@ -138,12 +155,3 @@ class Layout:
 def _title(passage: FoundPassage) -> str:
     title = " ".join(passage.title.split()) or passage.source_id
     return cut_bytes(title, TITLE_BYTES)
-
-
-def _covered(passage: FoundPassage, task: ResolvedTask) -> list[int]:
-    threshold = task.settings.topic_cover
-    return sorted(
-        index
-        for index, share in passage.covers.items()
-        if share >= threshold and 0 <= index < len(task.topics)
-    )
