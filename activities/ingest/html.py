@@ -107,28 +107,18 @@ def _walk(
     stack: list[tuple[Node, bool]] = [(root, True)]
     while stack:
         node, entering = stack.pop()
-        yield node, entering
-        if entering and node.type != TEXT:
+        if not entering:
+            yield node, False
+            continue
+        if node is not root and (sibling := node.next) is not None:
+            stack.append((sibling, True))
+        if node.type == TEXT:
+            yield node, True
+        elif isinstance(node, ElementNode) and not _left_out(node, hidden, navigation=navigation):
+            yield node, True
             stack.append((node, False))
-            stack += [
-                (child, True)
-                for child in reversed(_children(node))
-                if child.type == TEXT
-                or (
-                    isinstance(child, ElementNode)
-                    and not _left_out(child, hidden, navigation=navigation)
-                )
-            ]
-
-
-def _children(node: Node) -> list[Node]:
-    # Indexing `child_nodes` is quadratic; following the siblings is not.
-    found: list[Node] = []
-    child = node.first_child
-    while child is not None:
-        found.append(child)
-        child = child.next
-    return found
+            if (child := node.first_child) is not None:
+                stack.append((child, True))
 
 
 def _left_out(node: ElementNode, hidden: frozenset[str], *, navigation: bool) -> bool:

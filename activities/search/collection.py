@@ -114,18 +114,25 @@ class Snapshot:
         return found.fetchone() is not None
 
     def candidates(self, wanted: Iterable[str], limit: int) -> list[Candidate]:
-        """The best chunks by BM25 that hold any of the tokens; the rarest tokens count."""
-        present = [(self.frequency(token), token) for token in wanted]
-        rarest = sorted(pair for pair in present if pair[0])[:_MOST_TERMS]
+        """The best chunks by BM25 that hold any of the tokens; the rarest tokens count.
+
+        A token in more than half of the chunks has no weight in BM25: it is only looked for when
+        there is no other.
+        """
+        present = sorted((self.frequency(token), token) for token in wanted)
+        present = [pair for pair in present if pair[0]]
+        telling = [pair for pair in present if pair[0] * 2 <= self.chunks]
+        rarest = (telling or present)[:_MOST_TERMS]
         if not rarest:
             return []
         query = " OR ".join(_literal(token) for _, token in rarest)
         rows = self._db.execute(
-            f"WITH best AS (SELECT rowid AS id, body, head, {RANK} AS rank FROM ft"
+            f"WITH best AS MATERIALIZED (SELECT rowid AS id, {RANK} AS rank FROM ft"
             " WHERE ft MATCH ? ORDER BY rank, rowid LIMIT ?)"
             " SELECT d.path, d.title, d.sha256, c.first, c.last, c.headings, d.topics, d.date,"
-            " c.links, best.rank, best.body, best.head, d.id"
-            " FROM best JOIN chunks c USING (id) JOIN documents d ON d.id = c.document",
+            " c.links, best.rank, ft.body, ft.head, d.id"
+            " FROM best JOIN chunks c USING (id) JOIN documents d ON d.id = c.document"
+            " JOIN ft ON ft.rowid = best.id",
             (query, limit),
         ).fetchall()
         return [self._candidate(row) for row in rows]

@@ -1,6 +1,7 @@
 """The part of a passage that is shown to a model: where most of the query stands."""
 
 import re
+from itertools import pairwise
 
 from workflows.logic.cover import Weighed
 from workflows.logic.tokens import tokens
@@ -13,13 +14,22 @@ def excerpt(text: str, query: Weighed, limit: int) -> str:
     if len(text) <= limit:
         return text
     starts = [0, *(match.end() for match in _STARTS.finditer(text))]
-    last = len(text) - limit
-    windows = [start for start in starts if start <= last] + [
-        start for start in starts if start > last
-    ][:1]
-    best = max(windows, key=lambda start: (_held(text[start : start + limit], query), -start))
+    sentences = [
+        (start, end, frozenset(tokens(text[start:end])))
+        for start, end in pairwise([*starts, len(text)])
+    ]
+    best = max(
+        starts,
+        key=lambda start: (_held(sentences, start, start + limit, query), -start),
+    )
     return text[best : best + limit].rstrip()
 
 
-def _held(window: str, query: Weighed) -> float:
-    return query.cover(frozenset(tokens(window)))
+def _held(
+    sentences: list[tuple[int, int, frozenset[str]]], start: int, end: int, query: Weighed
+) -> float:
+    """What the sentences of a window hold; one that is cut counts only at its start."""
+    inside = (
+        held for first, last, held in sentences if first == start or (first > start and last <= end)
+    )
+    return query.cover(frozenset[str]().union(*inside))

@@ -1,0 +1,97 @@
+"""Speed of collections: indexing in MB/s, a refresh without changes, and searches.
+
+    uv run python -m bench.search FOLDER [QUERY]...
+
+Without queries, words of the folder's own titles are asked. Figures are of this process alone.
+"""
+
+import asyncio
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from activities.ingest.catalogue import collections
+from activities.ingest.database import collection_path, open_reader
+from activities.ingest.index import index_folder
+from activities.search.corpus import CorpusBackend
+from workflows.contracts.task import ResolvedLimits, ResolvedTask, ResolvedTopic
+from workflows.logic.terms import content_query, names_of
+
+_ROUNDS = 5
+_TITLES = 40
+
+
+def _task(query: str) -> ResolvedTask:
+    topic = ResolvedTopic(
+        id=query[:200], question=query[:500], query=content_query(query), names=names_of(query)
+    )
+    return ResolvedTask(
+        goal=query,
+        topics=[topic],
+        strategy="react",
+        corpora=["bench"],
+        tools=["search"],
+        language="en",
+        limits=ResolvedLimits(
+            max_model_calls=6, max_tool_calls=4, max_no_progress=2, max_active_seconds=60
+        ),
+        planner="extractive",
+        model="extractive",
+        extractive=False,
+    )
+
+
+def _index(home: Path, folder: Path) -> float:
+    started = time.perf_counter()
+    index_folder(home, "bench", str(folder), [folder], lambda _: None)
+    return time.perf_counter() - started
+
+
+def _titles(home: Path) -> list[str]:
+    db = open_reader(collection_path(home, "bench"))
+    rows = db.execute("SELECT title FROM documents ORDER BY sha256 LIMIT ?", (_TITLES,)).fetchall()
+    db.close()
+    return [str(title) for (title,) in rows]
+
+
+async def _searches(home: Path, queries: list[str]) -> list[float]:
+    backend = CorpusBackend(home)
+    times: list[float] = []
+    for query in queries * _ROUNDS:
+        task = _task(query)
+        started = time.perf_counter()
+        await backend.search(task.topics[0].query, task)
+        times.append((time.perf_counter() - started) * 1000)
+    return times
+
+
+def main() -> None:
+    """Index a folder into a temporary state directory and search it."""
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    folder = Path(sys.argv[1]).resolve()
+    with tempfile.TemporaryDirectory() as temporary:
+        home = Path(temporary)
+        seconds = _index(home, folder)
+        again = _index(home, folder)
+        (info,) = collections(home)
+        db = open_reader(collection_path(home, "bench"))
+        size = db.execute("SELECT sum(size) FROM files WHERE status = 'indexed'").fetchone()[0]
+        text = db.execute("SELECT sum(length(text)) FROM documents").fetchone()[0]
+        db.close()
+        print(f"files: {info.files}, chunks: {info.chunks}")
+        print(
+            f"index: {seconds:.1f} s, {size / 1e6 / seconds:.1f} MB/s of files, "
+            f"{text / 1e6 / seconds:.1f} million characters of text a second"
+        )
+        print(f"refresh without changes: {again * 1000:.0f} ms")
+        times = asyncio.run(_searches(home, sys.argv[2:] or _titles(home)))
+        p50 = statistics.median(times)
+        p95 = statistics.quantiles(times, n=20)[18]
+        print(f"search: p50 {p50:.1f} ms, p95 {p95:.1f} ms over {len(times)} searches")
+
+
+if __name__ == "__main__":
+    main()
