@@ -3,6 +3,7 @@
 import json
 import re
 import sqlite3
+import weakref
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -180,6 +181,7 @@ class Collections:
         self._home = home
         self._lock = Lock()
         self._idle: dict[str, list[tuple[tuple[int, int], Snapshot]]] = {}
+        weakref.finalize(self, _close_all, self._idle)
 
     @contextmanager
     def snapshot(self, name: str) -> Generator[Snapshot]:
@@ -229,6 +231,12 @@ class Collections:
                 idle.append((identity, snapshot))
                 return
         snapshot.close()
+
+
+def _close_all(idle: dict[str, list[tuple[tuple[int, int], Snapshot]]]) -> None:
+    for lent in idle.values():
+        for _, snapshot in lent:
+            snapshot.close()
 
 
 def _literal(token: str) -> str:
