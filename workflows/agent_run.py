@@ -23,12 +23,19 @@ with workflow.unsafe.imports_passed_through():
     from workflows.contracts.names import AGENT_RUN, INVALID_TASK, UPDATE_DECIDE
     from workflows.contracts.result import RunResult
     from workflows.contracts.state import Closed, RunState
+    from workflows.contracts.task import Prepared, Task
     from workflows.engine import ActFailedError, Engine, RunEnded
     from workflows.logic import inbox, outcome
     from workflows.logic.parse import InvalidTaskError, parse_task
     from workflows.logic.result import bare_result
     from workflows.step_loop import CARRIED, run_direct, run_react
-    from workflows.visible import evidence_view, show_details, status_view, trajectory_view
+    from workflows.visible import (
+        attributes_note,
+        evidence_view,
+        show_details,
+        status_view,
+        trajectory_view,
+    )
 
 
 @workflow.defn(name=AGENT_RUN)
@@ -180,25 +187,29 @@ class AgentRun:
     def _state(self) -> RunState:
         return self._engine.state
 
-    def _accept(self, args: Sequence[Any]) -> Any:
+    def _accept(self, args: Sequence[Any]) -> Task:
         try:
             return parse_task(args)
         except InvalidTaskError as error:
             raise ApplicationError(str(error), type=INVALID_TASK, non_retryable=True) from None
 
-    async def _prepare_and_work(self, task: Any) -> None:
+    async def _prepare_and_work(self, task: Task) -> None:
         info = workflow.info()
         show_details(self._state)
         inp = PrepareInput(
             run_id=info.first_execution_run_id, workflow_id=info.workflow_id, task=task
         )
         try:
-            self._state.prepared = await ports.prepare().start(inp, "Prepare the task")
+            prepared: Prepared = await ports.prepare().start(inp, "Prepare the task")
+            self._state.prepared = prepared
         except ActivityError as error:
             self._engine.end("internal_error", f"the task could not be prepared: {error.cause}")
             return
-        if self._engine.state.prepared and self._engine.state.prepared.problems:
-            self._engine.end("invalid_input", "; ".join(self._engine.state.prepared.problems))
+        note = attributes_note(self._state)
+        if note:
+            self._state.notes.append(note)
+        if prepared.problems:
+            self._engine.end("invalid_input", "; ".join(prepared.problems))
             return
         self._engine.tick()
         self._engine.enter("researching")

@@ -58,8 +58,11 @@ class Port:
 
 
 def prepare() -> Port:
-    """Resolve the task; runs before any setting is known, so its numbers are constants."""
-    return Port(names.PREPARE, names.QUEUE, Prepared, seconds=30, attempts=10)
+    """Resolve the task; runs before any setting is known, so its numbers are constants.
+
+    Short and without heartbeats, as `close` is: a killed worker costs its start-to-close timeout.
+    """
+    return Port(names.PREPARE, names.QUEUE, Prepared, seconds=15, attempts=5)
 
 
 def decide(settings: Settings) -> Port:
@@ -86,7 +89,7 @@ def search(settings: Settings) -> Port:
 
 def close() -> Port:
     """Compose and keep the report from recorded state; no model call."""
-    return Port(names.CLOSE, names.QUEUE, RunResult, seconds=60, attempts=10)
+    return Port(names.CLOSE, names.QUEUE, RunResult, seconds=20, attempts=5)
 
 
 def index() -> Port:

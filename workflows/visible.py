@@ -5,7 +5,7 @@ from typing import Any, Final
 from temporalio import workflow
 from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
 
-from workflows.contracts.names import MEMO
+from workflows.contracts.names import MEMO, SEARCH_ATTRIBUTES
 from workflows.contracts.result import RunResult
 from workflows.contracts.state import RunState
 from workflows.logic.ledger import missing_topics
@@ -34,6 +34,20 @@ def show_phase(state: RunState) -> None:
     updates = [update for update in _attributes(state) if update.key.name in known]
     if updates:
         workflow.upsert_search_attributes(updates)  # pyright: ignore[reportUnknownMemberType]
+
+
+def attributes_note(state: RunState) -> str:
+    """What to say once where the server does not know our search attributes; "" where it does."""
+    task = state.prepared.task if state.prepared else None
+    if task is None:
+        return ""
+    unknown = [n for n in SEARCH_ATTRIBUTES if n not in task.settings.search_attributes]
+    if not unknown:
+        return ""
+    if task.language.startswith("zh"):
+        return f"服务器上没有注册这些搜索属性，因此不能按它们筛选运行：{'、'.join(unknown)}"
+    names = ", ".join(unknown)
+    return f"the server does not know these search attributes, so runs cannot be filtered: {names}"
 
 
 def show_details(state: RunState) -> None:

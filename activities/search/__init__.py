@@ -1,4 +1,7 @@
 """Search: backends behind one interface, and the `search` activity.
 
 backend     the interface: what a search finds, and how it fails
+corpus      collections on disk; collection (one of them, open), excerpt
+teaching    the teaching notes' tool contract, for scripted and built-in notes
+activities  the `search` activity; ledger_page lays passages out over a run's ledger
 """

@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -91,7 +91,7 @@ class WorkerProcess:
 
 
 @asynccontextmanager
-async def worker_process(environment: dict[str, str], log: Path) -> AsyncIterator[WorkerProcess]:
+async def worker_process(environment: dict[str, str], log: Path) -> AsyncGenerator[WorkerProcess]:
     """A worker while the body runs."""
     worker = WorkerProcess(environment, log)
     await asyncio.to_thread(worker.start)

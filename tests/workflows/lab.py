@@ -4,7 +4,7 @@ import asyncio
 import json
 import subprocess
 import uuid
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,7 +75,7 @@ def environment(home: Path, model_url: str, **more: str) -> Env:
 
 
 @asynccontextmanager
-async def server(extra: Sequence[str] = ()) -> AsyncIterator[WorkflowEnvironment]:
+async def server(extra: Sequence[str] = ()) -> AsyncGenerator[WorkflowEnvironment]:
     """A real server in memory, paced as the embedded one is."""
     flags = ["--dynamic-config-value", "history.transferProcessorMaxPollRPS=10000"]
     for name, kind in SEARCH_ATTRIBUTES.items():
@@ -94,7 +94,7 @@ async def server(extra: Sequence[str] = ()) -> AsyncIterator[WorkflowEnvironment
 @asynccontextmanager
 async def lab(
     environment_: WorkflowEnvironment, home: Path, settings: Settings | None = None
-) -> AsyncIterator[Lab]:
+) -> AsyncGenerator[Lab]:
     """A lab on a server: one worker of all roles, whose scripts each test sets."""
     search = ScriptedSearch()
     with ScriptedModel() as model:

@@ -71,7 +71,7 @@ class ScriptedModel:
         elif len(self.requests) <= len(self.replies):
             reply = self.replies[len(self.requests) - 1]
         else:
-            reply = {"kind": "http", "status": 500}
+            reply = dict[str, Any](kind="http", status=500)
         kind = reply["kind"]
         if kind == "hang" or reply.get("error") in ("request_timeout", "builtin_timeout"):
             released.wait(HANG_SECONDS)
