@@ -1,7 +1,10 @@
 """Everything that touches the world, in classes that are handed their clients.
 
-store       the evidence store and what lies in it
+prepare     the first activity of a run: everything resolved once
 search      search backends and the `search` activity
-ingest      reading files into collections, the `index` activity
 model       the model gateway, the `decide` and `answer` activities
+close       the last activity: compose and keep report and result
+ingest      reading files into collections, the `index` activity
+store       the evidence store and what lies in it
+heartbeat   heartbeats beside a call
 """

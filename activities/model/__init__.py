@@ -12,6 +12,5 @@ gateway        one validated call, whatever the profile
 prompts        system and user message, built anew for each call
 evidence_view  the evidence as a model sees it, bounded in size
 extractive     the built-in model that needs neither key nor network
-heartbeat      heartbeats beside a call
 activities     `decide` and `answer`
 """

@@ -11,9 +11,9 @@ from typing import Final, TypeVar
 from pydantic import BaseModel
 from temporalio import activity
 
+from activities.heartbeat import heartbeats
 from activities.model import extractive
 from activities.model.gateway import Gateway
-from activities.model.heartbeat import heartbeats
 from activities.model.prompts import answer_system, decide_system, user_message
 from activities.model.request import Request
 from activities.store.guard import check_store, evidence_lost

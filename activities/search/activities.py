@@ -4,13 +4,10 @@ Failures that belong to the work come back as results; failures of the world are
 and become a result on the last attempt (REQUIREMENTS 174, 175; DESIGN, "Failure").
 """
 
-import asyncio
-import contextlib
-from collections.abc import AsyncGenerator
-
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
+from activities.heartbeat import heartbeats
 from activities.search.backend import (
     Found,
     FoundPassage,
@@ -31,7 +28,6 @@ from workflows.logic.pages import appended, numbered
 _PASSAGES = 5
 _ERROR_CHARACTERS = 500
 _NOTE_CHARACTERS = 300
-_BEAT_SECONDS = 1.0
 
 
 class SearchActivities:
@@ -56,7 +52,7 @@ class SearchActivities:
             page = await self._page(inp)
         attempt = activity.info().attempt
         try:
-            async with _heartbeats():
+            async with heartbeats():
                 return await self._searched(inp, task, page, known)
         except ToolFailedError as error:
             text = str(error).strip() or names.TOOL_ERROR
@@ -133,20 +129,3 @@ def _check(found: Found) -> None:
 
 def _failed(inp: SearchInput, error: str, note: str, attempt: int) -> SearchResult:
     return SearchResult(ok=False, error=error, page_ref=inp.page_ref, note=note, attempt=attempt)
-
-
-@contextlib.asynccontextmanager
-async def _heartbeats() -> AsyncGenerator[None]:
-    """Heartbeat while the body runs, so that a dead worker is noticed and a cancel arrives."""
-
-    async def beat() -> None:
-        while True:
-            activity.heartbeat()
-            await asyncio.sleep(_BEAT_SECONDS)
-
-    task = asyncio.create_task(beat())
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)

@@ -24,3 +24,4 @@ async def heartbeats() -> AsyncGenerator[None]:
         yield
     finally:
         beating.cancel()
+        await asyncio.gather(beating, return_exceptions=True)
