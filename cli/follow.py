@@ -66,7 +66,7 @@ def _line(event: dict[str, Any]) -> str:
             return f"model call {event['model_call']}"
         case "plan_updated":
             plan = cast("list[str]", event.get("plan") or [])
-            return f"{event.get('action', 'plan')}: {plan[0]}" if plan else ""
+            return plan[0] if plan else ""
         case "observation_recorded":
             return _observation(event)
         case _:

@@ -52,6 +52,11 @@ async def list_command(limit: int, output: Output) -> int:
     async with connected(env, embedded=embedded) as session:
         found = session.client.list_workflows(f"WorkflowType = '{AGENT_RUN}'", limit=limit)
         rows = [await _row(execution) async for execution in found]
+        _write_rows(rows, output)
+    return OK
+
+
+def _write_rows(rows: list[dict[str, Any]], output: Output) -> None:
     if output.json:
         write(dump(rows))
     elif rows:
@@ -64,7 +69,6 @@ async def list_command(limit: int, output: Output) -> int:
         write(columns([head, *cells]))
     else:
         write("no runs yet")
-    return OK
 
 
 async def requests_command(workflow_id: str, output: Output) -> int:

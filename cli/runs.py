@@ -163,10 +163,10 @@ def _environment() -> tuple[Env, bool]:
 def _job(options: TaskOptions, env: Env, *, embedded: bool) -> Job:
 
     task_of(options, [])  # what is wrong with the task is told before what is wrong with paths
-    corpora = chosen(options.corpus, env, embedded=embedded)
-    names = [corpus.name for corpus in corpora] if options.corpus else []
     if options.id is not None and not options.id.strip():
         raise UsageError("--id: must not be blank")
+    corpora = chosen(options.corpus, env, embedded=embedded)
+    names = [corpus.name for corpus in corpora] if options.corpus else []
     return Job(task_of(options, names), corpora, options.id or new_id())
 
 

@@ -124,9 +124,10 @@ async def working(session: Session, *, always: bool = False) -> AsyncGenerator[N
 
 
 async def someone_polls(session: Session) -> bool:
-    """Whether a worker polls for runs, as far as the server knows.
+    """Whether a worker elsewhere polls for runs, as far as the server knows.
 
-    A process of this machine that is gone does not count, though the server lists it a while.
+    A process of this machine that is gone does not count, though the server lists it a while, and
+    neither do this process's own workers: they end with the command.
     """
     answer = await session.client.workflow_service.describe_task_queue(
         DescribeTaskQueueRequest(
@@ -143,8 +144,8 @@ async def someone_polls(session: Session) -> bool:
 
 
 def _may_live(identity: str) -> bool:
-    """False only for `<pid>@<this host>` of a process that is gone."""
+    """False for `<pid>@<this host>` of this process, or of one that is gone."""
     pid, _, host = identity.partition("@")
     if host != socket.gethostname() or not pid.isdigit():
         return True
-    return int(pid) == os.getpid() or psutil.pid_exists(int(pid))
+    return int(pid) != os.getpid() and psutil.pid_exists(int(pid))

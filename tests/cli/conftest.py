@@ -1,9 +1,11 @@
 """Consoles with a fresh state directory, and a folder of documents."""
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from runtime.embedded import EmbeddedServer
 from tests.cli.console import Console
 
 KSM = """---
@@ -34,3 +36,10 @@ def folder(tmp_path: Path) -> Path:
     (path / "ksm.md").write_text(KSM, "utf-8")
     (path / "压缩.md").write_text(ZRAM, "utf-8")
     return path
+
+
+@pytest.fixture
+async def kept(console: Console) -> AsyncIterator[Console]:
+    """A console whose server is kept up by this process, so that commands need not start it."""
+    async with await EmbeddedServer.join(console.home):
+        yield console

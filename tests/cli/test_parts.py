@@ -7,9 +7,9 @@ from typing import Any, get_args
 
 import pytest
 
-from cli.demo import NOTES
 from cli.columns import columns
 from cli.corpora import existing_path, name_for, slug
+from cli.demo import NOTES
 from cli.options import RunOptions
 from cli.outcome import Outcome, exit_code
 from cli.screen import Screen, dump

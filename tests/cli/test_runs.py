@@ -37,18 +37,18 @@ def _until(process: "subprocess.Popen[str]", true: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def test_a_folder_becomes_a_report(console: Console, folder: Path) -> None:
-    done = console.run(
+def test_a_folder_becomes_a_report(kept: Console, folder: Path) -> None:
+    done = kept.run(
         "run", "What does KSM do?", "--topic", "ksm", "--corpus", str(folder),
         "--id", "first", "--json",
     )  # fmt: skip
     assert done.code == 0, done.err
     assert done.document["status"] == "succeeded"
     assert done.document["evidence"][0]["source_id"] == "memory-notes:ksm.md"
-    again = console.run("run", "Something else", "--corpus", "memory-notes", "--id", "first")
+    again = kept.run("run", "Something else", "--corpus", "memory-notes", "--id", "first")
     assert again.code == 2
     assert "show first" in again.err
-    _look_at(console)
+    _look_at(kept)
 
 
 def _look_at(console: Console) -> None:
@@ -66,8 +66,8 @@ def _look_at(console: Console) -> None:
     assert "nothing to resume" in console.run("resume").err
 
 
-def test_a_foreign_goal_fails_without_a_claim(console: Console, folder: Path) -> None:
-    done = console.run("run", "量子计算机的价格是多少？", "--corpus", str(folder), "--json")
+def test_a_foreign_goal_fails_without_a_claim(kept: Console, folder: Path) -> None:
+    done = kept.run("run", "量子计算机的价格是多少？", "--corpus", str(folder), "--json")
     assert done.code == 1, done.err
     assert done.document["status"] == "failed"
     assert done.document["evidence"] == [] or all(e["empty"] for e in done.document["evidence"])
@@ -139,18 +139,18 @@ def test_stop_ends_a_run_with_a_partial_report(
     assert watched.events[-1]["event"] == "task_finished"
 
 
-def test_start_returns_and_another_session_does_the_work(console: Console, folder: Path) -> None:
-    started = console.run(
+def test_start_returns_and_another_session_does_the_work(kept: Console, folder: Path) -> None:
+    started = kept.run(
         "start", "What does KSM do?", "--topic", "ksm", "--corpus", str(folder), "--json"
     )
     assert started.code == 0, started.err
     run_id = started.document["workflow_id"]
     assert started.document["worker_polls"] is False
     assert f"resume {run_id}" in started.err
-    open_run = console.run("show", run_id)
+    open_run = kept.run("show", run_id)
     assert run_id in open_run.out
     assert "no worker answers" in open_run.err
-    done = console.run("resume", run_id)
+    done = kept.run("resume", run_id)
     assert done.code == 0
     assert done.out.startswith("# ")
     assert f"{run_id}: succeeded" in done.err

@@ -20,9 +20,9 @@ def _refused(console: Console, *arguments: str) -> str:
     [
         (("run",), "GOAL"),
         (("run", "goal", "--strategy", "fast"), "fast"),
-        (("run", "goal", "--max-model-calls", "many"), "many"),
+        (("run", "goal", "--max-model-calls", "many"), "--max-model-calls"),
         (("nonsense",), "nonsense"),
-        (("serve", "--port", "70000"), "70000"),
+        (("serve", "--port", "70000"), "--port"),
     ],
 )
 def test_wrong_arguments(console: Console, arguments: tuple[str, ...], said: str) -> None:
@@ -56,10 +56,10 @@ def test_no_corpus_and_no_default_says_how_to_index(console: Console) -> None:
     assert "--corpus PATH" in said
 
 
-def test_neither_path_nor_collection(console: Console, folder: Path) -> None:
-    assert "neither" in _refused(console, "run", "goal", "--corpus", "no-such")
-    assert console.run("index", str(folder), "--name", "内存").code == 0
-    assert "内存" in _refused(console, "run", "goal", "--corpus", "no-such")
+def test_neither_path_nor_collection(kept: Console, folder: Path) -> None:
+    assert "neither" in _refused(kept, "run", "goal", "--corpus", "no-such")
+    assert kept.run("index", str(folder), "--name", "内存").code == 0
+    assert "内存" in _refused(kept, "run", "goal", "--corpus", "no-such")
 
 
 def test_index_refuses_what_is_not_there(console: Console, folder: Path) -> None:
@@ -97,6 +97,6 @@ def test_a_configured_server_that_does_not_answer(console: Console) -> None:
     assert not (console.home / "server.json").exists()
 
 
-def test_unknown_runs(console: Console) -> None:
+def test_unknown_runs(kept: Console) -> None:
     for command in ("show", "watch", "stop", "requests", "resume"):
-        assert "not found" in _refused(console, command, "no-such-run")
+        assert "not found" in _refused(kept, command, "no-such-run")
