@@ -18,6 +18,8 @@ from temporalio.client import WorkflowFailureError, WorkflowHandle
 from tests.case_files import load
 from tests.workflows.lab import Lab, eventually, lab, server
 from tests.workflows.scripted import decision
+from workflows.contracts.names import INDEX_CORPUS, QUEUE
+from workflows.contracts.task import Settings
 
 HISTORIES = Path(__file__).parent / "histories"
 CORPUS = load("control_flow_cases.json")["corpus"]
@@ -25,6 +27,8 @@ TOPICS = ["agent_loop", "tool_contract"]
 SEARCHES = [decision("search", topic) for topic in TOPICS]
 FINISH = decision("finish", draft="Both are described [E1] [E2].", sufficient=True)
 HANG = {"kind": "hang"}
+
+INDEXING = "index_corpus"  # the one situation of the other workflow
 
 Meddle = Callable[[Lab, WorkflowHandle[Any, Any]], Awaitable[None]]
 
@@ -57,6 +61,7 @@ class Situation:
     limits: dict[str, Any] = field(default_factory=dict[str, Any])
     meddle: Meddle = leave
     flags: tuple[str, ...] = ()
+    attempts: int = 1
 
 
 SITUATIONS: dict[str, Situation] = {
@@ -69,6 +74,7 @@ SITUATIONS: dict[str, Situation] = {
     "react_model_error": Situation([SEARCHES[0], {"kind": "http", "status": 403}]),
     "react_protocol_error": Situation([SEARCHES[0], decision("search", " ")]),
     "react_tool_error": Situation([*SEARCHES, FINISH], [{"raises": "OSError"}] * 2),
+    "react_retried": Situation([SEARCHES[0], {"kind": "http", "status": 503}, FINISH], attempts=2),
     "react_timeout": Situation([SEARCHES[0], HANG], limits={"max_active_seconds": 1.5}),
     "react_stopped": Situation([SEARCHES[0], HANG], meddle=stop),
     "react_cancelled": Situation([SEARCHES[0], HANG], meddle=cancel),
@@ -82,6 +88,7 @@ SITUATIONS: dict[str, Situation] = {
         task={"strategy": "direct", "goal": "agent_loop", "required_topics": TOPICS[:1]},
     ),
     "direct_empty": Situation([], task={"strategy": "direct"}),
+    INDEXING: Situation([]),
     "invalid_input": Situation([], task={"tools": ["fetch"]}),
     "invalid_task": Situation([], task={"strategy": "plan"}),
 }
@@ -92,6 +99,8 @@ async def play(lab_: Lab, name: str) -> list[WorkflowHandle[Any, Any]]:
     situation = SITUATIONS[name]
     lab_.model.script(situation.replies)
     lab_.search.script(situation.searches, CORPUS)
+    if name == INDEXING:
+        return [await _index(lab_)]
     task = {"goal": "Neutral goal", "required_topics": TOPICS, **situation.task}
     if situation.limits:
         task["limits"] = situation.limits
@@ -100,6 +109,17 @@ async def play(lab_: Lab, name: str) -> list[WorkflowHandle[Any, Any]]:
     with contextlib.suppress(WorkflowFailureError):  # a refused and a cancelled run end so
         await asyncio.wait_for(handle.result(), 60)
     return await _chain(lab_, handle)
+
+
+async def _index(lab_: Lab) -> WorkflowHandle[Any, Any]:
+    path = lab_.home / "documents"
+    path.mkdir()
+    (path / "note.md").write_text("# Note\n\nA note on rivers and harbours.\n", "utf-8")
+    handle = await lab_.client.start_workflow(
+        INDEX_CORPUS, {"name": "notes", "path": str(path)}, id="index-corpus", task_queue=QUEUE
+    )
+    await handle.result()
+    return handle
 
 
 async def _chain(lab_: Lab, handle: WorkflowHandle[Any, Any]) -> list[WorkflowHandle[Any, Any]]:
@@ -117,17 +137,21 @@ async def _chain(lab_: Lab, handle: WorkflowHandle[Any, Any]) -> list[WorkflowHa
 async def record(names: list[str]) -> None:
     """Record histories, and the state each run ended in, beside each other."""
     for name in names:
+        situation = SITUATIONS[name]
+        settings = Settings(
+            attempts=situation.attempts, model_seconds=6, search_seconds=10, heartbeat_seconds=5
+        )
         with tempfile.TemporaryDirectory() as home:
             async with (
-                server(SITUATIONS[name].flags) as environment,
-                lab(environment, Path(home)) as ready,
+                server(situation.flags) as environment,
+                lab(environment, Path(home), settings) as ready,
             ):
                 for n, handle in enumerate(await play(ready, name), 1):
-                    stem = f"{name}_{n}" if SITUATIONS[name].flags else name
+                    stem = f"{name}_{n}" if situation.flags else name
                     history = await handle.fetch_history()
-                    state = await handle.query("state")
+                    ended = handle.result() if name == INDEXING else handle.query("state")
                     _write(HISTORIES / f"{stem}.json", _portable(json.loads(history.to_json())))
-                    _write(HISTORIES / f"{stem}.state.json", state)
+                    _write(HISTORIES / f"{stem}.state.json", await ended)
 
 
 def _portable(value: Any) -> Any:

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 import workflows.contracts
 from runtime.converter import data_converter
-from tests.situations import HISTORIES
+from tests.situations import HISTORIES, INDEXING
 from workflows.contracts.acts import CloseInput, SearchResult
 from workflows.contracts.base import Compact, Mutable, Strict, Wire
 from workflows.contracts.decision import NextAction
@@ -98,7 +98,7 @@ def test_values_cross_a_boundary_unchanged(value: BaseModel) -> None:
 
 
 def test_the_state_of_every_recorded_run_round_trips_exactly() -> None:
-    paths = sorted(HISTORIES.glob("*.state.json"))
+    paths = [p for p in sorted(HISTORIES.glob("*.state.json")) if INDEXING not in p.name]
     assert paths
     for path in paths:
         recorded = json.loads(path.read_text("utf-8"))

@@ -69,6 +69,7 @@ def environment(home: Path, model_url: str, **more: str) -> Env:
             "OPENAI_BASE_URL": model_url,
             "OPENAI_MODEL": "scripted",
             "SUREFOOT_HOME": str(home),
+            "SUREFOOT_ROOTS": str(home),
             **more,
         }
     )
