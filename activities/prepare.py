@@ -56,6 +56,8 @@ class PrepareActivities:
         resolved = resolve(task, planner.name, planner.display, settings, extractive=extractive)
         problems += self._unknown_tools(resolved, task)
         problems += await self._backend.unknown_names(resolved)
+        if extractive and not problems:
+            resolved = await self._with_order(resolved)
         return Prepared(
             task=resolved,
             task_ref=await self._records.put(inp.run_id, resolved),
@@ -63,6 +65,16 @@ class PrepareActivities:
             problems=problems,
             prepared_at=activity.info().scheduled_time.isoformat(timespec="seconds"),
         )
+
+    async def _with_order(self, resolved: ResolvedTask) -> ResolvedTask:
+        """Topics that have a chance first, each group in the caller's order."""
+        try:
+            chances = await self._backend.answerable(resolved)
+        except OSError as error:  # the search itself will say what is wrong, as an observation
+            activity.logger.warning("no look at the collections: %s", error)
+            return resolved
+        order = sorted(range(len(chances)), key=lambda index: not chances[index])
+        return resolved.model_copy(update={"search_order": order})
 
     def _unknown_models(self, task: Task) -> list[str]:
         known = self._profiles.names()

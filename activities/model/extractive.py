@@ -106,16 +106,17 @@ def _search_order(task: ResolvedTask, inp: DecideInput, entries: Sequence[Entry]
 
     A search leaves its query on its entries; one that failed leaves nothing, but the plan of the
     decision before names it. So going round behind the topic tried last, those without a trace
-    first, is the order by number of searches, ties in topic order.
+    first, is the order by number of searches, ties in the order of the task.
     """
     searched = {query_key(entry.query) for entry in entries}
-    behind = _tried_last(task, inp) + 1
     count = len(task.topics)
+    places = {index: place for place, index in enumerate(task.search_order or range(count))}
+    behind = places.get(_tried_last(task, inp), -1) + 1
     return sorted(
         inp.missing,
         key=lambda index: (
             query_key(query_of(task.topics[index])) in searched,
-            (index - behind) % count,
+            (places[index] - behind) % count,
         ),
     )
 

@@ -72,6 +72,14 @@ class SearchBackend(Protocol):
         """The whole text the passage was found in, exactly the version `sha256` names."""
         ...
 
+    async def answerable(self, task: ResolvedTask) -> list[bool]:
+        """For each topic, whether its own query would find anything; True where that costs.
+
+        Only the order of searches comes from it: two fruitless searches in a row end a run, so
+        topics that have a chance go first. It is no evidence and covers nothing.
+        """
+        ...
+
     async def unknown_names(self, task: ResolvedTask) -> list[str]:
         """For each collection of the task that does not exist, a sentence with those that do."""
         ...

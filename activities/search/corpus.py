@@ -77,6 +77,12 @@ class CorpusBackend(SearchBackend):
         """The exact version a passage names; an older one is gone after a new index (OSError)."""
         return await asyncio.to_thread(self._text, passage)
 
+    async def answerable(self, task: ResolvedTask) -> list[bool]:
+        """See `SearchBackend.answerable`: a look at the index, without passages."""
+        return await asyncio.to_thread(
+            lambda: [bool(self._search(topic.query, task).passages) for topic in task.topics]
+        )
+
     async def unknown_names(self, task: ResolvedTask) -> list[str]:
         """See `SearchBackend.unknown_names`."""
         known = await asyncio.to_thread(collection_names, self._home)

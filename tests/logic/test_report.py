@@ -54,7 +54,7 @@ def test_english_report() -> None:
         "Not compared",
         "## Not covered\n\n- recovery",
         "`recovery` is nowhere in the collections".replace("`", "\\`"),
-        "- `agent loop`: 2 passages",
+        "- `agent loop`: passages: 2",
         "- `recovery`: nothing found",
         "Run from 2026-12-01T08:00:00+00:00 to 2026-12-01T08:01:00+00:00.",
         "4 of 6 model calls, 3 of 4 tool calls, 3 searches, 1.5 of 600 seconds",

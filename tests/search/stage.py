@@ -67,6 +67,10 @@ class Backend:
         """The text a passage was made from."""
         return self.texts[passage.sha256]
 
+    async def answerable(self, task: ResolvedTask) -> list[bool]:
+        """Nothing is known beforehand."""
+        return [True] * len(task.topics)
+
     async def unknown_names(self, task: ResolvedTask) -> list[str]:
         """Every collection is known."""
         assert task == TASK

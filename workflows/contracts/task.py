@@ -163,6 +163,8 @@ class ResolvedTask(Wire):
         model: display name of the planner's model, as results and reports name it.
         planner: profile of the planner role.
         extractive: whether the built-in extractive model works.
+        search_order: indexes of topics in the order in which the extractive model searches them;
+            empty for the caller's order.
     """
 
     goal: str
@@ -176,6 +178,7 @@ class ResolvedTask(Wire):
     planner: str
     model: str
     extractive: bool
+    search_order: list[int] = []
     settings: Settings = Settings()
     tenant: str = ""
 

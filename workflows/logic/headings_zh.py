@@ -53,6 +53,7 @@ TEXTS_ZH: Final[dict[str, str]] = {
     "no_queries": "没有进行过查询。",
     "found": "{count} 个段落",
     "nothing_found": "没有找到",
+    "not_searched": "未搜索：运行在此之前结束",
     "search_failed": "搜索失败",
     "note": "最近一次搜索的说明",
     "failures": "失败",

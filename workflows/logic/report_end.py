@@ -3,11 +3,13 @@
 from collections.abc import Collection
 from typing import Final
 
-from workflows.contracts.state import QueryTried
+from workflows.contracts.state import QueryTried, RunState
+from workflows.contracts.task import ResolvedTask
 from workflows.logic.headings import Words
 from workflows.logic.ledger import missing_topics
 from workflows.logic.report_sources import Closing, Source
 from workflows.logic.safe_markdown import code, escape, link_or_code
+from workflows.logic.terms import query_key
 
 _REASON: Final = 500
 
@@ -18,7 +20,7 @@ def gaps(closing: Closing, words: Words) -> str:
     lines = [f"## {words('gaps')}", ""]
     missing = missing_topics(state, len(task.topics)) if task else []
     if task:
-        lines += [f"- {escape(task.topics[index].question, leads=True)}" for index in missing]
+        lines += [f"- {_uncovered(task, state, index, words)}" for index in missing]
         if not missing:
             lines.append(words("all_covered"))
     if state.observation and state.observation.note and missing:
@@ -32,6 +34,17 @@ def gaps(closing: Closing, words: Words) -> str:
         f"- {code(tried.query)}{words('colon')}{_brought(tried, words)}" for tried in state.queries
     ]
     return "\n".join(lines)
+
+
+def _uncovered(task: ResolvedTask, state: RunState, index: int, words: Words) -> str:
+    """A topic that is not covered; said so when the run ended before it was searched at all."""
+    topic = task.topics[index]
+    text = escape(topic.question, leads=True)
+    tried = {query_key(query.query) for query in state.queries}
+    one_search_each = task.extractive and task.strategy == "react"
+    if one_search_each and query_key(topic.query) not in tried:
+        return f"{text} ({words('not_searched')})"
+    return text
 
 
 def failures(closing: Closing, words: Words) -> str:
