@@ -94,22 +94,29 @@ class Engine:
         self.tick()
         handle = port.start(argument, summary)
         self._seconds_in_flight = port.seconds
+        # No `finally`: an evicted run is closed outside the event loop, where nothing may be asked.
         try:
             await workflow.wait_condition(
                 lambda: handle.done() or self.state.stop_reason is not None
             )
             if not handle.done():
                 await self._abandon(handle)
-                self._check_ended()
-            return await handle
+                self._landed()
+                raise RunEnded
+            result = await handle
         except asyncio.CancelledError:
             await self._abandon(handle)
+            self._landed()
             raise
         except ActivityError as error:
+            self._landed()
             raise self._failed(error) from None
-        finally:
-            self.tick()
-            self._seconds_in_flight = 0.0
+        self._landed()
+        return result
+
+    def _landed(self) -> None:
+        self.tick()
+        self._seconds_in_flight = 0.0
 
     def settle(self, usage: TokenUsage) -> None:
         """Charge a model act: its tokens, and its reservation again for each lost attempt."""
