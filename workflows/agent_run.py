@@ -18,16 +18,16 @@ with workflow.unsafe.imports_passed_through():
     from pydantic import ValidationError
 
     from workflows import ports
-    from workflows.contracts.acts import CloseInput, PrepareInput
+    from workflows.closing import close
+    from workflows.contracts.acts import PrepareInput
     from workflows.contracts.messages import Answered, Decided, DecideUpdate, RecordedMessage, Stop
     from workflows.contracts.names import AGENT_RUN, INVALID_TASK, UPDATE_DECIDE
     from workflows.contracts.result import RunResult
-    from workflows.contracts.state import Closed, RunState
+    from workflows.contracts.state import RunState
     from workflows.contracts.task import Prepared, Task
     from workflows.engine import ActFailedError, Engine, RunEnded
-    from workflows.logic import inbox, outcome
+    from workflows.logic import inbox
     from workflows.logic.parse import InvalidTaskError, parse_task
-    from workflows.logic.result import bare_result
     from workflows.step_loop import CARRIED, run_direct, run_react
     from workflows.visible import (
         attributes_note,
@@ -250,40 +250,7 @@ class AgentRun:
         return cancelled
 
     async def _close(self) -> None:
-        engine, state = self._engine, self._state
-        engine.stop_watching()
-        engine.end("internal_error", "the run ended without a reason")
-        reason = state.stop_reason or "internal_error"
-        failure = outcome.closing_failure(reason, state.stop_detail)
-        if failure is not None:
-            state.failures.append(failure)
-        state.degraded = reason not in outcome.REGULAR
-        engine.enter("closing")
-        info = workflow.info()
-        inp = CloseInput(
-            run_id=info.first_execution_run_id,
-            workflow_id=info.workflow_id,
-            status=outcome.status_of(state),
-            state=state,
-            closed_at=workflow.now().isoformat(timespec="seconds"),
-        )
-        try:
-            result: RunResult = await ports.close().start(inp, "Compose the report")
-        except ActivityError as error:
-            workflow.logger.warning("the report was made from state: %s", error.cause)
-            result = bare_result(inp)
-        self._result = result
-        state.closed = Closed(
-            status=result.status, stop_reason=reason, report_ref=result.report_ref
-        )
-        engine.event(
-            "task_finished",
-            status=result.status,
-            stop_reason=reason,
-            model_calls=state.usage.model_calls,
-            tool_calls=state.usage.tool_calls,
-        )
-        engine.enter("finished")
+        self._result = await close(self._engine)
 
 
 def _carried(args: Sequence[Any]) -> RunState | None:

@@ -14,7 +14,14 @@ from workflows.contracts.state import RunState
 from workflows.logic.headings import words_for
 from workflows.logic.report import compose
 from workflows.logic.report_sources import Closing
-from workflows.logic.result import bare_result, bounded, build_result, cut_report, size
+from workflows.logic.result import (
+    bare_result,
+    bounded,
+    build_result,
+    cut_report,
+    plain_result,
+    size,
+)
 
 REF = "sha256:" + "a" * 64
 
@@ -147,3 +154,12 @@ def test_any_limit_is_kept(limit: int) -> None:
     )
     result = result_of(made)
     assert size(bounded(result, words_for("zh"), limit).model_dump_json()) <= limit
+
+
+def test_a_run_ends_even_when_composing_is_broken() -> None:
+    inp = close_input(closing(degraded=True))
+    result = plain_result(inp)
+    assert (result.status, result.stop_reason) == (inp.status, "model_finished")
+    assert result.usage.model_calls == inp.state.usage.model_calls
+    assert inp.state.goal in result.report
+    assert result.notes

@@ -40,6 +40,7 @@ TEXTS_EN: Final[dict[str, str]] = {
     "not_full": "This report is partial: it does not meet every requirement of its task.",
     "degraded": "This report is degraded: it is not fully verified.",
     "brief": "Answer in brief",
+    "not_composed": "The report could not be composed; the state of the run holds what it found.",
     "no_evidence": "No evidence was found, so this report makes no claim.",
     "no_findings": "Sources were read, but none of them covers a required topic, so this report"
     " makes no claim.",

@@ -8,6 +8,7 @@ from typing import Final
 
 from workflows.contracts.acts import CloseInput
 from workflows.contracts.base import cut_bytes
+from workflows.contracts.claim import ClaimCounts
 from workflows.contracts.result import (
     PASSAGES_PER_SOURCE,
     REPORT_BYTES,
@@ -23,6 +24,7 @@ from workflows.logic.headings import Words, words_for
 from workflows.logic.ledger import missing_topics
 from workflows.logic.report import compose
 from workflows.logic.report_sources import Closing, Composed
+from workflows.logic.safe_markdown import escape
 
 _BUDGETS: Final[tuple[StopReason, ...]] = (
     "model_budget",
@@ -71,6 +73,26 @@ def build_result(inp: CloseInput, composed: Composed, report_ref: str = "") -> R
 def bare_result(inp: CloseInput) -> RunResult:
     """The result from the state alone: the store is lost, or no activity answers."""
     return build_result(inp, compose(bare_closing(inp)))
+
+
+def plain_result(inp: CloseInput) -> RunResult:
+    """The least a run ends with: its status and reason, when composing itself fails by a defect."""
+    task = inp.state.prepared.task if inp.state.prepared else None
+    words = words_for(task.language if task else "en")
+    reason = words.stop_reasons[inp.state.stop_reason or "internal_error"]
+    colon = words("colon")
+    lines = [
+        f"# {words('title')}",
+        f"- {words('goal')}{colon}{escape(inp.state.goal)}",
+        f"- {words('status')}{colon}{words.statuses[inp.status]}",
+        f"- {words('stop_reason')}{colon}{reason}",
+        words("not_composed"),
+    ]
+    report = "\n\n".join(lines) + "\n"
+    composed = Composed(
+        report=report, claims=ClaimCounts(), quotes=[], sources=[], notes=[words("not_composed")]
+    )
+    return build_result(inp, composed)
 
 
 def bare_closing(inp: CloseInput) -> Closing:
