@@ -19,7 +19,7 @@ from activities.ingest.index import index_folder
 from tests.workflows.scripted import decision
 
 ROOT = Path(__file__).parents[2]
-TASK = {
+TASK: dict[str, Any] = {
     "goal": "How does the loop go on, and what does a tool promise?",
     "required_topics": ["agent loop", "tool contract"],
     "corpora": ["notes"],
