@@ -40,6 +40,7 @@ from workflows.contracts.names import AGENT_RUN, DECIDE, QUEUE
 ROUNDS: Final = 5
 PAIRS: Final = 60
 _SKIPPED: Final = 3  # pairs at a run's start: connections are opened, modules imported
+_FEWEST_PAIRS: Final = 10
 _BARE_QUEUE: Final = "surefoot-bench"
 _WANTED: Final = 1.3
 
@@ -153,8 +154,12 @@ async def run(home: Path, rounds: int, pairs: int) -> tuple[Measured, Measured]:
 
 def main() -> None:
     """Print both, and their ratio."""
-    numbers = [int(text) for text in sys.argv[1:3]]
-    rounds, pairs = [*numbers, *(ROUNDS, PAIRS)[len(numbers) :]]
+    given = sys.argv[1:]
+    if len(given) > 2 or not all(text.isdecimal() for text in given):
+        sys.exit(__doc__)
+    rounds, pairs = [int(text) for text in given] + [ROUNDS, PAIRS][len(given) :]
+    if rounds < 1 or pairs < _FEWEST_PAIRS:
+        sys.exit(f"expected at least 1 round of {_FEWEST_PAIRS} pairs, found {rounds} of {pairs}")
     logging.getLogger("temporalio").setLevel(logging.ERROR)
     with tempfile.TemporaryDirectory() as temporary:
         home = Path(temporary)
