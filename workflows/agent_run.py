@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from temporalio import workflow
 from temporalio.common import RawValue
-from temporalio.exceptions import ActivityError, ApplicationError
+from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from pydantic import ValidationError
@@ -203,6 +203,8 @@ class AgentRun:
             prepared: Prepared = await ports.prepare().start(inp, "Prepare the task")
             self._state.prepared = prepared
         except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise asyncio.CancelledError from None
             self._engine.end("internal_error", f"the task could not be prepared: {error.cause}")
             return
         note = attributes_note(self._state)

@@ -100,7 +100,7 @@ def index() -> Port:
         IndexResult,
         seconds=6 * 3600,
         attempts=5,
-        heartbeat=30,
+        heartbeat=10,
         cancellation=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     )
 

@@ -8,12 +8,12 @@ import asyncio
 from typing import TYPE_CHECKING, Any, cast
 
 from activities.model.profiles import Profile
-from activities.model.reply import read_reply
+from activities.model.reply import BODY_BYTES, read_reply
 from activities.model.request import Reply, Request
 from activities.model.schema import strict_schema
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+    from openai import AsyncAPIResponse, AsyncOpenAI
 
 _NO_KEY = "none"  # the client library insists on a key; servers that need none ignore it
 
@@ -38,7 +38,7 @@ class OpenAIClients:
         client = await self._client(profile)
         # The client's own timeout is per read: a server that drips would never reach it.
         async with asyncio.timeout(request.timeout):
-            response = await client.chat.completions.with_raw_response.create(
+            call = client.chat.completions.with_streaming_response.create(
                 model=profile.model,
                 messages=[
                     {"role": "system", "content": request.system},
@@ -54,7 +54,9 @@ class OpenAIClients:
                 },
                 timeout=request.timeout,
             )
-        return read_reply(response.content, request)
+            async with call as response:
+                data = await _body(response)
+        return read_reply(data, request)
 
     async def close(self) -> None:
         """Close every client; one that is used again is opened again."""
@@ -70,6 +72,26 @@ class OpenAIClients:
             else:
                 self._clients[profile.name] = opened
         return self._clients[profile.name]
+
+
+async def _body(response: "AsyncAPIResponse[Any]") -> bytes:
+    """The body up to what `read_reply` accepts; the rest is never taken into memory.
+
+    Raises:
+        openai.APIConnectionError: the connection broke while it was read.
+    """
+    import httpx2  # noqa: PLC0415 - with openai, whose transport it is
+    import openai  # noqa: PLC0415 - half a second: loaded where it is used
+
+    data = bytearray()
+    try:
+        async for chunk in response.iter_bytes():
+            data += chunk
+            if len(data) > BODY_BYTES:
+                break
+    except httpx2.HTTPError as error:
+        raise openai.APIConnectionError(request=response.http_request) from error
+    return bytes(data)
 
 
 def _open(profile: Profile) -> "AsyncOpenAI":

@@ -115,6 +115,7 @@ def redacted(text: str, profile: Profile) -> str:
     """A text without keys and addresses, in one line."""
     if profile.api_key and (key := profile.api_key.get_secret_value()):
         text = text.replace(key, "***")
+    text = text.encode("utf-8", "replace").decode()  # an error's JSON can spell lone surrogates
     return " ".join(_ADDRESSES.sub("<address>", _SECRETS.sub("***", text)).split())
 
 

@@ -16,7 +16,7 @@ from activities.model.tokens import estimate_tokens, usage_of
 from workflows.contracts.acts import TokenUsage
 
 CONTENT_CHARACTERS: Final = 12_000
-_BODY_BYTES: Final = 4 * 1024 * 1024
+BODY_BYTES: Final = 4 * 1024 * 1024
 _NO_USAGE: Final = TokenUsage()
 _NAMED: Final = (
     (r"rate_?limit|too_many_requests", 429),
@@ -70,14 +70,14 @@ def read_reply(data: bytes, request: Request[Any]) -> Reply:
 
 
 def _object(data: bytes, request: Request[Any]) -> dict[str, Any]:
-    text = data[:_BODY_BYTES].decode("utf-8", "replace")
+    text = data[:BODY_BYTES].decode("utf-8", "replace")
     usage = TokenUsage(
         prompt_tokens=estimate_tokens(request.system + request.user),
         completion_tokens=estimate_tokens(text[:CONTENT_CHARACTERS]),
         estimated=True,
     )
-    if len(data) > _BODY_BYTES:
-        raise ReplyError(f"the answer is larger than {_BODY_BYTES} bytes", usage)
+    if len(data) > BODY_BYTES:
+        raise ReplyError(f"the answer is larger than {BODY_BYTES} bytes", usage)
     try:
         body = json.loads(text)
     except (ValueError, RecursionError):
@@ -92,8 +92,22 @@ def _object(data: bytes, request: Request[Any]) -> dict[str, Any]:
     return cast("dict[str, Any]", body)
 
 
+def _sendable(value: Any) -> Any:
+    """Without lone surrogates, which JSON can spell and no payload can carry."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, list):
+        return [_sendable(v) for v in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        items = cast("dict[str, Any]", value).items()
+        return {str(_sendable(k)): _sendable(v) for k, v in items}
+    return value
+
+
 def _reported(error: Any) -> ReportedError:
-    fields = cast("dict[str, Any]", error) if isinstance(error, dict) else {"message": str(error)}
+    fields: dict[str, Any] = _sendable(
+        error if isinstance(error, dict) else {"message": str(error)}
+    )
     for key in ("code", "status", "status_code", "type"):
         value = fields.get(key)
         if isinstance(value, int) and not isinstance(value, bool):
@@ -127,7 +141,7 @@ def _check(
     if reason == "content_filter":
         raise ReplyError("the provider's content filter stopped the answer", usage)
     if message.get("refusal"):
-        raise ReplyError(f"the model refused: {str(message['refusal'])[:200]}", usage)
+        raise ReplyError(f"the model refused: {_sendable(str(message['refusal']))[:200]}", usage)
     if reason == "length":
         raise ReplyError("the answer was cut at the length limit of the server", usage)
     if reason != "stop":

@@ -102,7 +102,8 @@ class Layout:
         )
 
     def _hit(self, passage: FoundPassage, source: _Known) -> Hit:
-        topics = self._task.topics
+        topics = enumerate(self._task.topics)
+        declared = [index for index, topic in topics if declares(passage.topics, topic)]
         return Hit(
             source_id=passage.source_id,
             title=_title(passage),
@@ -110,8 +111,8 @@ class Layout:
             start=passage.start,
             end=passage.end,
             known=source.number,
-            declared=[i for i, topic in enumerate(topics) if declares(passage.topics, topic)],
-            covers=[] if passage.topics else self._covered(passage),
+            declared=declared,
+            covers=[index for index in self._covered(passage) if index not in declared],
         )
 
     def _covered(self, passage: FoundPassage) -> list[int]:

@@ -140,3 +140,12 @@ def test_task_validation(case: dict[str, Any], request: pytest.FixtureRequest) -
         parse_task([task])
     else:
         assert problems(task)
+
+
+@pytest.mark.parametrize("name", ["Goal", "requiredTopics", "max-calls", "$x", "目标"])
+def test_an_unknown_field_is_named_as_it_was_written(name: str) -> None:
+    assert f"{name}: is not a known field" in problems({"goal": "x", name: 1})
+
+
+def test_a_language_is_short() -> None:
+    assert "language" in problems({"goal": "x", "language": "en" + "-aaaaaaaa" * 9})

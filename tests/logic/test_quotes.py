@@ -226,7 +226,8 @@ def test_the_same_sentence_is_quoted_once() -> None:
     ("fields", "counts"),
     [
         ({"topics": ["AGENT_LOOP"], "covers": {}}, True),
-        ({"topics": ["other"], "covers": {"0": 1.0}}, False),
+        ({"topics": ["other"], "covers": {"0": 1.0}}, True),
+        ({"topics": ["other"], "covers": {"0": 0.2}}, False),
         ({"covers": {"0": 0.34}}, False),
         ({"covers": {"1": 1.0}}, False),
         ({"number": 0}, False),
@@ -236,6 +237,25 @@ def test_the_same_sentence_is_quoted_once() -> None:
 def test_which_passages_count(fields: dict[str, object], counts: bool) -> None:
     text = "The agent loop ends at a budget, always.\n"
     assert bool(pick({1: text}, LOOP, [entry(1, text, **fields)])) is counts
+
+
+def test_a_passage_without_a_sentence_is_quoted_by_its_opening() -> None:
+    text = "# agent-loop budget end\n\n" + "agent_loop/budget/end " * 60
+    (quote,) = pick({1: text}, LOOP, [entry(1, text)])
+    assert quote.text == text[quote.start : quote.end]
+    assert 0 < len(quote.text) <= 400
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["飞艇发动机的功率是九百千瓦，需要每年检修一次。" * 20_000, "a" * 500_000, "[" * 500_000]
+    + ["x" + "\t" * 500_000, "." + '"' * 500_000, "def f(" + ")" * 500_000, "a|" * 250_000],
+    ids=["chinese", "letters", "brackets", "tabs", "quotes", "code", "bars"],
+)
+@pytest.mark.timeout(20)
+def test_a_long_line_is_read_in_linear_time(line: str) -> None:
+    for sentence in sentences(line):
+        assert 0 <= sentence.start < sentence.end <= len(line)
 
 
 def test_a_lost_text_is_left_out() -> None:

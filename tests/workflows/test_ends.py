@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from temporalio.client import WorkflowFailureError
+from temporalio.exceptions import CancelledError
 from temporalio.testing import WorkflowEnvironment
 
 from runtime.workers import running_workers
@@ -134,6 +135,15 @@ async def test_a_cancel_reaches_the_model_call_within_two_seconds_and_keeps_the_
     state = await handle.query("state")
     assert state["usage"]["model_calls"] == 2
     assert state["usage"]["tokens_estimated"]
+
+
+async def test_a_cancel_before_the_task_is_prepared_is_a_cancel(notes: Lab) -> None:
+    handle = await notes.start(TASK)
+    await handle.cancel()
+    with pytest.raises(WorkflowFailureError) as caught:
+        await handle.result()
+    assert isinstance(caught.value.cause, CancelledError)
+    assert (await handle.query("status"))["status"] == "cancelled"
 
 
 async def test_a_cancel_while_closing_still_delivers(notes: Lab) -> None:

@@ -90,7 +90,10 @@ class Task(_NoNull):
     tools: Annotated[list[Name], Field(max_length=50)] | None = None
     datasets: Annotated[list[Name], Field(max_length=50)] | None = None
     language: (
-        Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")] | None
+        Annotated[
+            str, StringConstraints(max_length=35, pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")
+        ]
+        | None
     ) = None
     limits: Limits = Limits()
     approvals: Approvals = Approvals()

@@ -10,11 +10,13 @@ from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
+from workflows.contracts.base import cut_bytes
 from workflows.contracts.task import Task
 from workflows.logic.available import not_available
 
 UNDECODABLE = "$undecodable"
 _SHOWN = 60
+_FIELD = re.compile(r"[a-z_]+")
 _M = TypeVar("_M", bound=BaseModel)
 
 # Whole names only: `max_tokens` is a budget, `access_token` is a credential (failures F01).
@@ -81,8 +83,11 @@ def explain(error: ValidationError) -> list[str]:
     found: dict[str, str] = {}
     for item in error.errors(include_url=False, include_context=False):
         # Branches of a union stand in the location as `str` or `Topic`; people do not write them.
-        place = [p for p in item["loc"] if isinstance(p, int) or re.fullmatch(r"[a-z_]+", p)]
-        field = ".".join(str(p) for p in place) or "input"
+        *path, last = item["loc"] or ("input",)
+        place = [p for p in path if isinstance(p, int) or _FIELD.fullmatch(p)]
+        if isinstance(last, int) or item["type"] == "extra_forbidden" or _FIELD.fullmatch(last):
+            place.append(last)
+        field = cut_bytes(".".join(str(p) for p in place) or "input", 200)
         if item["type"] == "missing":
             message = "is required"
         elif item["type"] == "extra_forbidden":

@@ -14,7 +14,7 @@ from workflows.contracts.evidence import Entry
 from workflows.contracts.task import ResolvedTopic
 from workflows.logic.cover import Weighed, weighed
 from workflows.logic.fold import Folded, fold, is_cjk, weight
-from workflows.logic.sentences import Kind, Sentence, sentences_within, width
+from workflows.logic.sentences import LONGEST, Kind, Sentence, sentences_within, width
 from workflows.logic.tokens import query_tokens, tokens
 from workflows.logic.topics import covers_topic, declares
 
@@ -149,7 +149,29 @@ def pick_quotes(
     usable = [e for e in entries if covers_topic(e, topic, index, threshold)]
     candidates = _valued(topic, index, _best(usable, topic, index), texts)
     prose = [c for c in candidates if c.sentence.kind not in _LAST_RESORT]
-    return [_quote(c) for c in _spread(prose or candidates, limit)]
+    picked = [_quote(c) for c in _spread(prose or candidates, limit)]
+    return picked or _opening(_best(usable, topic, index), texts)
+
+
+def _opening(entries: Sequence[Entry], texts: Mapping[str, str]) -> list[Quote]:
+    """The opening of the best passage, where it holds no sentence: a covered topic has a quote."""
+    for entry in entries:
+        raw = texts.get(entry.sha256, "")[entry.start : entry.end]
+        start = entry.start + len(raw) - len(raw.lstrip())
+        text = raw.strip()[:LONGEST]
+        if len(text) == LONGEST and " " in text:
+            text = text[: text.rindex(" ")]
+        if text := text.rstrip():
+            return [
+                Quote(
+                    evidence=entry.number,
+                    text=text,
+                    start=start,
+                    end=start + len(text),
+                    headings=entry.headings,
+                )
+            ]
+    return []
 
 
 def _best(usable: list[Entry], topic: ResolvedTopic, index: int) -> list[Entry]:

@@ -16,7 +16,15 @@ from workflows.logic.ledger import has_evidence
 from workflows.logic.outcome import REGULAR
 from workflows.logic.quotes import pick_quotes
 from workflows.logic.report_sources import Closing, Composed, Source, sources_of
-from workflows.logic.safe_markdown import Cleaned, DraftCleaner, block_quote, cell, code, escape
+from workflows.logic.safe_markdown import (
+    Cleaned,
+    DraftCleaner,
+    block_quote,
+    cell,
+    code,
+    escape,
+    visible,
+)
 
 _BRIEF_LEAST: Final = 3
 _BRIEF_MOST: Final = 6
@@ -61,7 +69,7 @@ def compose(closing: Closing) -> Composed:
         report_end.sources(words, sources, {quote.evidence for quote in quotes}),
     ]
     return Composed(
-        report="\n\n".join(section for section in sections if section) + "\n",
+        report=visible("\n\n".join(section for section in sections if section) + "\n"),
         claims=ClaimCounts(
             supported=len(quotes), unverified=max(1, page.draft.cited) if page.draft else 0
         ),

@@ -31,6 +31,14 @@ _PRIVATE = re.compile("[\ue000\ue001]")
 _TRAILING = ".,;:!?"
 
 
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    """Without control and direction characters: a terminal would obey what nobody sees."""
+    return _UNSEEN.sub("", text)
+
+
 def escape(text: str, *, leads: bool = False) -> str:
     """Text on one line, shown as it is: white space is folded to single blanks.
 

@@ -25,7 +25,6 @@ _ITEM = re.compile(
     r"\s*(?:[-*+•·▪◦‣–]\s+|\d{1,3}[.)]\s+|[(（]?[一二三四五六七八九十]{1,3}[、)）]\s*|>\s?)+"
 )
 _REFERENCE = re.compile(r"\s{0,3}\[[^\]]+\]:\s")
-_ROW = re.compile(r"\s*\||.*\|.*\||\S+.*\t\s*\S")
 _ROW_RULE = re.compile(r"[\s|:+=-]+$")
 _INDENTED = re.compile(r"(?: {4}|\t)\s*\S")
 _END = re.compile(r"(?:[.!?]+|[。！？]+|……)[\"'”’」』）)\]】》*_`]*")
@@ -36,11 +35,11 @@ _NO_END = re.compile(
 )
 _CLAUSE = re.compile(r"[;；:：]\s*")
 _TERMINAL = re.compile(r"[.!?。！？；;…][\"'”’」』）)\]】》*_`]*$")
-_LINK = re.compile(r"\[[^\]]*\]\([^)]*\)|https?://\S+")
+_LINK = re.compile(r"\[[^\[\]]*\]\([^()]*\)|https?://\S+")
 _LEADERS = re.compile(r"\.{4,}|(?:\. ){3,}|…{2,}\s*\d|·{4,}")
 _CODE = re.compile(
     r"^(?:>>>|\.\.\.|\$|%|#!)\s"
-    r"|^(?:async )?(?:def|class)\s+\w+(?:\(.*\).*)?:"
+    r"|^(?:async )?(?:def|class)\s+\w+(?:\([^)]*\)[^:]*)?:"
     r"|^(?:async )?(?:def|class|import|from|return|if|for|while|with|try|elif|else)\b.*[:)]$"
     r"|[;{}]$|^[\w.\[\]]+\s*[-+*/]?=\s|^[\w.]+\([^()]*\)(?:\s*->.*)?$"
 )
@@ -152,7 +151,7 @@ class _Reader:
         if _RULE.match(line):
             self.open = None  # what stood above it is a heading
             return True
-        if _ROW.match(line):
+        if _is_row(line):
             self.close()
             if not _ROW_RULE.match(line):
                 self.done.append(_Block("row", [(start, start + len(line))]))
@@ -170,6 +169,17 @@ class _Reader:
             self.close()
             self.open = _Block("prose", [part])
         self.last = line
+
+
+def _is_row(line: str) -> bool:
+    """Whether a line is a row of a table: bars, or a tab between two cells.
+
+    No regular expression: on a long line without a blank one that looks for a tab is quadratic.
+    """
+    if line.lstrip().startswith("|") or line.count("|") > 1:
+        return True
+    before, tab, after = line.partition("\t")
+    return bool(tab and before.strip() and after.strip())
 
 
 def _goes_on(line: str, following: str) -> bool:

@@ -1,6 +1,6 @@
 """Which evidence belongs to a topic: declared by the source, or by the cover rule.
 
-The cover rule counts only for sources that declare no topics at all (issue 2, item 8).
+A source that declares a topic covers it; for a topic it does not declare, the cover rule counts.
 """
 
 from collections.abc import Iterable
@@ -20,6 +20,4 @@ def covers_topic(entry: Entry, topic: ResolvedTopic, index: int, threshold: floa
     """Whether a passage is evidence for a topic."""
     if entry.kind == "empty" or not entry.number:
         return False
-    if entry.topics:
-        return declares(entry.topics, topic)
-    return entry.covers.get(str(index), 0.0) >= threshold
+    return declares(entry.topics, topic) or entry.covers.get(str(index), 0.0) >= threshold
