@@ -248,8 +248,15 @@ def test_a_passage_without_a_sentence_is_quoted_by_its_opening() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["飞艇发动机的功率是九百千瓦，需要每年检修一次。" * 20_000, "a" * 500_000, "[" * 500_000]
-    + ["x" + "\t" * 500_000, "." + '"' * 500_000, "def f(" + ")" * 500_000, "a|" * 250_000],
+    [
+        "飞艇发动机的功率是九百千瓦，需要每年检修一次。" * 20000,
+        "a" * 500000,
+        "[" * 500000,
+        "x" + "\t" * 500000,
+        "." + '"' * 500000,
+        "def f(" + ")" * 500000,
+        "a|" * 250000,
+    ],
     ids=["chinese", "letters", "brackets", "tabs", "quotes", "code", "bars"],
 )
 @pytest.mark.timeout(20)
