@@ -246,19 +246,18 @@ def test_a_passage_without_a_sentence_is_quoted_by_its_opening() -> None:
     assert 0 < len(quote.text) <= 400
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "飞艇发动机的功率是九百千瓦，需要每年检修一次。" * 20000,
-        "a" * 500000,
-        "[" * 500000,
-        "x" + "\t" * 500000,
-        "." + '"' * 500000,
-        "def f(" + ")" * 500000,
-        "a|" * 250000,
-    ],
-    ids=["chinese", "letters", "brackets", "tabs", "quotes", "code", "bars"],
-)
+LONG = {
+    "chinese": "飞艇发动机的功率是九百千瓦，需要每年检修一次。" * 20_000,
+    "letters": "a" * 500_000,
+    "brackets": "[" * 500_000,
+    "tabs": "x" + "\t" * 500_000,
+    "quotes": "." + '"' * 500_000,
+    "code": "def f(" + ")" * 500_000,
+    "bars": "a|" * 250_000,
+}
+
+
+@pytest.mark.parametrize("line", LONG.values(), ids=LONG)
 @pytest.mark.timeout(20)
 def test_a_long_line_is_read_in_linear_time(line: str) -> None:
     for sentence in sentences(line):
