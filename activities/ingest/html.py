@@ -20,9 +20,11 @@ from workflows.logic.stop_words import word_list
 _NEVER: Final = frozenset(
     word_list("""
     script style noscript template svg iframe object embed canvas audio video head title meta link
-    input select option datalist button textarea progress meter map dialog
+    input select option datalist textarea map dialog del s strike rt rp annotation annotation-xml
     """)
 )
+# A button in running text is a word of it; elsewhere it is a control of the page.
+_RUNNING_TEXT: Final = frozenset(word_list("p li td dd span em strong b i q"))
 _NAVIGATION_ROLES: Final = frozenset({"navigation", "search", "contentinfo", "menu", "menubar"})
 _NAVIGATION_NAMES: Final = frozenset(
     word_list("""
@@ -33,12 +35,16 @@ _NAVIGATION_NAMES: Final = frozenset(
 )
 _HIDING: Final = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*0(?![.\d])"
-    r"|opacity\s*:\s*0(?![.\d])",
+    r"|opacity\s*:\s*0(?:\.0*)?(?![.\d])|(?<![\w-])color\s*:\s*transparent"
+    r"|clip-path\s*:\s*inset\(\s*(?:50|100)%",
     re.IGNORECASE,
 )
-_HIDDEN_BY_SHEET: Final = re.compile(r"([^{}]+)\{[^{}]*display\s*:\s*none[^{}]*\}", re.IGNORECASE)
-_CONDITIONAL: Final = re.compile(r"@[^{};]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}")
-_SIMPLE_SELECTOR: Final = re.compile(r"[.#][\w-]+")
+_BLOCK_STYLE: Final = re.compile(
+    r"display\s*:\s*(?:block|flex|grid|table|list-item)", re.IGNORECASE
+)
+_SIMPLE_SELECTOR: Final = re.compile(r"[a-z][a-z0-9]*|[a-z0-9]*[.#][\w-]+", re.IGNORECASE)
+# What stands between the two parts of a formula that a browser sets above, below or beside.
+_FORMULA: Final = {"mfrac": "/", "msup": "^", "msub": "_"}
 
 _HEADINGS: Final = {f"h{n}": n for n in range(1, 7)}
 _PARAGRAPHS: Final = frozenset(
@@ -94,7 +100,8 @@ def _written(root: ElementNode | None, hidden: frozenset[str], *, navigation: bo
         for node, entering in _walk(root, hidden, navigation=navigation):
             if node.type == TEXT:
                 writer.write(node.value or "")
-            else:
+            elif isinstance(node, ElementNode):
+                _inline(writer, node.tag or "", node, entering=entering)
                 _mark(writer, node.tag or "", node, entering=entering)
         writer.close()
     return writer
@@ -125,6 +132,8 @@ def _left_out(node: ElementNode, hidden: frozenset[str], *, navigation: bool) ->
     tag = node.tag or ""
     if tag in _NEVER or (tag == "nav" and not navigation):
         return True
+    if tag == "button" and (node.parent is None or node.parent.tag not in _RUNNING_TEXT):
+        return True
     if not node.attrs:
         return False
     names = set((node.getattr("class") or "").split())
@@ -147,10 +156,12 @@ def _is_hidden(node: ElementNode, names: set[str], hidden: frozenset[str]) -> bo
         return True
     if not hidden:
         return False
-    return f"#{node.getattr('id')}" in hidden or any(f".{name}" in hidden for name in names)
+    tag, ids = node.tag or "", node.getattr("id")
+    simple = {tag, f"#{ids}", f"{tag}#{ids}", *(f".{name}" for name in names)}
+    return not hidden.isdisjoint(simple | {f"{tag}.{name}" for name in names})
 
 
-def _mark(writer: TextWriter, tag: str, node: Node, *, entering: bool) -> None:
+def _mark(writer: TextWriter, tag: str, node: ElementNode, *, entering: bool) -> None:
     """Tell the writer where an element begins or ends."""
     if tag in _HEADINGS:
         writer.heading(_HEADINGS[tag], entering=entering)
@@ -166,10 +177,21 @@ def _mark(writer: TextWriter, tag: str, node: Node, *, entering: bool) -> None:
         writer.item(_ITEMS[tag], entering=entering)
     elif tag in _LINES:
         writer.line()
-    elif tag == "a" and isinstance(node, ElementNode) and node.hasattr("href"):
+    elif tag == "a" and node.hasattr("href"):
         writer.link(entering=entering)
-    elif tag == "img" and entering and isinstance(node, ElementNode):
+    elif tag == "img" and entering:
         _image(writer, (node.getattr("alt") or "").strip())
+
+
+def _inline(writer: TextWriter, tag: str, node: ElementNode, *, entering: bool) -> None:
+    """What a reader sees beside the words: raised digits, formulas, spans that are blocks."""
+    if tag in {"sup", "sub"}:
+        writer.script(tag, entering=entering)
+    elif node.attrs and tag not in _PARAGRAPHS and _BLOCK_STYLE.search(node.getattr("style") or ""):
+        writer.line()
+    parent = node.parent
+    if not entering and parent is not None and parent.tag in _FORMULA and node.next is not None:
+        writer.write(_FORMULA[parent.tag])
 
 
 def _image(writer: TextWriter, alt: str) -> None:
@@ -183,11 +205,30 @@ def _image(writer: TextWriter, alt: str) -> None:
 def _hidden_selectors(text: str) -> frozenset[str]:
     """Classes and ids that the page's own style sheets hide, where the selector is that simple."""
     found: set[str] = set()
-    for sheet in re.findall(r"<style\b[^>]*>(.*?)</style>", text, re.IGNORECASE | re.DOTALL):
-        for rule in _HIDDEN_BY_SHEET.finditer(_CONDITIONAL.sub("", sheet)):
-            parts = (part.strip() for part in rule[1].split(","))
-            found.update(part for part in parts if _SIMPLE_SELECTOR.fullmatch(part))
+    styled = text[: text.lower().rfind("</style>") + len("</style>")]  # behind it no sheet ends
+    for sheet in re.findall(r"<style\b[^>]*>(.*?)</style>", styled, re.IGNORECASE | re.DOTALL):
+        for selectors, rules in _plain_rules(sheet):
+            if _HIDING.search(rules):
+                parts = (part.strip() for part in selectors.split(","))
+                found.update(part for part in parts if _SIMPLE_SELECTOR.fullmatch(part))
     return frozenset(found)
+
+
+def _plain_rules(sheet: str) -> Iterator[tuple[str, str]]:
+    """Selectors and declarations of the rules that hold always, not inside of an `@` block."""
+    depth = start = inside = 0
+    selectors = ""
+    for brace in re.finditer(r"[{}]", sheet):
+        if brace[0] == "{":
+            if depth == 0:
+                selectors, inside = sheet[start : brace.start()].rpartition(";")[2], brace.end()
+            depth += 1
+        elif depth:
+            depth -= 1
+            if depth == 0:
+                if not selectors.lstrip().startswith("@"):
+                    yield selectors, sheet[inside : brace.start()]
+                start = brace.end()
 
 
 def _date(tree: HTMLTree) -> str:

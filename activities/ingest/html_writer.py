@@ -11,6 +11,9 @@ _CJK_LINE_END: Final = re.compile(
     r"(?<=[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef])[ \t]*\r?\n\s*"
     r"(?=[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef])"
 )
+_RAISED: Final = str.maketrans("0123456789+-=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ")
+_LOWERED: Final = str.maketrans("0123456789+-=()", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎")
+_SCRIPTS: Final = {"sup": _RAISED, "sub": _LOWERED}
 _SOFT_HYPHEN: Final = "\u00ad"
 _TITLE_CHARACTERS = 200
 
@@ -34,6 +37,7 @@ class TextWriter:
         self._fresh = False
         self._column = 0
         self._pre = 0
+        self._script = ""  # `sup` or `sub` while inside of one
         self._links_open = 0
         self._heading: tuple[int, int, int] | None = None
 
@@ -51,8 +55,21 @@ class TextWriter:
             self._blank = self._blank or bool(folded)
             return
         self._blank = self._blank or folded.startswith(" ")
-        self._put(words)
+        self._put(self._scripted(words))
         self._blank = folded.endswith(" ")
+
+    def script(self, tag: str, *, entering: bool) -> None:
+        """Start or end of raised (`sup`) or lowered (`sub`) words."""
+        self._script = tag if entering else ""
+
+    def _scripted(self, words: str) -> str:
+        """Digits that stand raised behind a word stay so: 10⁶ is not 106."""
+        table = _SCRIPTS.get(self._script)
+        if table is None or self._blank or self._breaks or not self._parts:
+            return words
+        behind_a_word = self._parts[-1][-1:].isalnum() or self._parts[-1][-1:] in ")）]"
+        written = all(ord(c) in table for c in words)
+        return words.translate(table) if behind_a_word and written else words
 
     def paragraph(self) -> None:
         """A blank line before what follows."""

@@ -13,18 +13,20 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _NOT_A_TITLE = re.compile(r"\s{4}|\s*(?:[-*+>|]|\d+[.)])\s|\s*$")
-_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)|<https?://[^>\s]+>")
+# Nothing here may start over at each of a million brackets: a class stops at the next opening one.
+_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)|<https?://[^<>\s]+>")
 _HIDDEN = re.compile(
     r"^ {0,3}(?P<fence>`{3,}|~{3,}).*?(?:^ {0,3}(?P=fence)|\Z)|`[^`\n]+`|(?P<comment><!--.*?-->)",
     re.DOTALL | re.MULTILINE,
 )
+_BEHIND = 200
 _UNDERLINE = re.compile(r"([=\-~^\"*+#])\1{2,}[ \t]*$")
 
 
 def read_markdown(text: str) -> Extracted:
     """Extract Markdown: front matter, ATX and setext headings outside of code fences."""
     head = front_matter(text)
-    body = _HIDDEN.sub(lambda m: "" if m["comment"] else m[0], text[head.body :])
+    body = _without_comments(text[head.body :])
     headings = _headings(body)
     top = min((h.level for h in headings), default=0)
     title = head.title or next((h.title for h in headings if h.level == top), "")
@@ -37,6 +39,25 @@ def read_markdown(text: str) -> Extracted:
         date=head.date,
         problem="; ".join(head.problems),
     )
+
+
+def _without_comments(text: str) -> str:
+    """Without HTML comments outside of code; one inside a line parts it, so no quote spans it."""
+    last = text.rfind("-->")
+    if last < 0:
+        return text
+    # Far behind it no comment ends, so none is looked for; code around it may end a little later.
+    shown, rest = text[: last + _BEHIND], text[last + _BEHIND :]
+
+    def seen(match: re.Match[str]) -> str:
+        if not match["comment"]:
+            return match[0]
+        before = shown[max(0, match.start() - 200) : match.start()].rstrip(" \t")
+        alone = before[-1:] in ("", "\n")
+        alone = alone and shown[match.end() : match.end() + 200].lstrip(" \t")[:1] in ("", "\n")
+        return "" if alone else "\n\n"
+
+    return _HIDDEN.sub(seen, shown) + rest
 
 
 def read_text(text: str) -> Extracted:
