@@ -92,13 +92,23 @@ def _finished(path: Path) -> bool:
 
 
 def meta(db: sqlite3.Connection) -> dict[str, str | int]:
-    """The collection's own record; {} before its first update is finished."""
+    """The collection's own record; {} before its first update is finished.
+
+    Raises:
+        CollectionDamagedError: its pages cannot be read.
+    """
     try:
         return dict(db.execute("SELECT key, value FROM meta").fetchall())
     except sqlite3.OperationalError as error:
         if "no such table" in str(error):
             return {}
-        raise
+        raise CollectionDamagedError(_path(db), error) from error
+    except sqlite3.DatabaseError as error:
+        raise CollectionDamagedError(_path(db), error) from error
+
+
+def _path(db: sqlite3.Connection) -> Path:
+    return Path(str(db.execute("PRAGMA database_list").fetchone()[2]))
 
 
 def open_reader(path: Path) -> sqlite3.Connection:

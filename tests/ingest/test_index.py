@@ -133,7 +133,7 @@ def test_new_tokens_and_new_readers_renew_everything(
     build: Build, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build()
-    monkeypatch.setattr(index, "TOKENS_VERSION", 2)
+    monkeypatch.setattr(index, "TOKENS_VERSION", 99)
     assert build().version == 2
     assert build().version == 2
     assert query(home, "SELECT count(*) FROM ft WHERE ft MATCH 'budget'") == [(1,)]
@@ -333,3 +333,21 @@ def test_a_killed_update_leaves_the_old_index(build: Build, home: Path, folder: 
     assert query(home, "SELECT count(*) FROM ft WHERE ft MATCH 'budget'") == [(1,)]
     assert build().version == 2
     assert query(home, "SELECT count(*) FROM ft WHERE ft MATCH 'killed'") == [(1,)]
+
+
+def test_a_damaged_collection_leaves_the_others_alone(tmp_path: Path) -> None:
+    for name in ("good", "bad"):
+        folder = tmp_path / name
+        folder.mkdir()
+        for number in range(30):
+            (folder / f"{number}.md").write_text(f"# Note {number}\n\n" + "words " * 400, "utf-8")
+        index_folder(tmp_path, name, str(folder), [folder], lambda _: None)
+    path = database.collection_path(tmp_path, "bad")
+    path.with_name("bad.db-wal").unlink(missing_ok=True)
+    data = bytearray(path.read_bytes())
+    data[4096:] = b"\xff" * (len(data) - 4096)
+    path.write_bytes(bytes(data))
+    assert database.collection_names(tmp_path) == ["bad", "good"]
+    bad, good = collections(tmp_path)
+    assert "delete bad.db" in bad.problem
+    assert (good.problem, good.chunks > 0) == ("", True)
