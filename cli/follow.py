@@ -12,10 +12,10 @@ from temporalio.exceptions import (
     TerminatedError,
     TimeoutError,
 )
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.service import RPCError
 
-from cli.execute import CommandError
 from cli.outcome import Outcome
+from cli.patience import patient_result
 from cli.records import stored_result
 from cli.screen import Screen
 from cli.session import Session
@@ -24,8 +24,6 @@ from workflows.contracts.names import INVALID_TASK
 _POLL_EMBEDDED: Final = 0.2  # seconds between queries
 _POLL_REMOTE: Final = 1.0
 _QUERY_SECONDS: Final = 5.0
-_PATIENCE: Final = 120.0  # seconds without any answer of the server before giving up
-_RETRY_SECONDS: Final = 1.0
 
 
 class Events:
@@ -113,26 +111,10 @@ async def _tell(session: Session, handle: WorkflowHandle[Any, Any], events: Even
 
 async def _wait(session: Session, handle: WorkflowHandle[Any, Any]) -> Outcome:
     """The outcome; a server that is being restarted is waited for."""
-    loop = asyncio.get_running_loop()
-    silent_since: float | None = None
-    while True:
-        started = loop.time()
-        try:
-            return Outcome(handle.id, "completed", result=await handle.result())
-        except WorkflowFailureError as error:
-            return await _ended_otherwise(session, handle, error)
-        except RPCError as error:
-            if error.status not in (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED):
-                raise
-            now = loop.time()
-            if silent_since is None or now - started > _PATIENCE:
-                silent_since = now  # it had answered for a while before this
-            elif now - silent_since > _PATIENCE:
-                raise CommandError(
-                    f"the Temporal server has not answered for {_PATIENCE:.0f} s; the run is kept: "
-                    f"`starter.py watch {handle.id}`"
-                ) from None
-            await asyncio.sleep(_RETRY_SECONDS)
+    try:
+        return Outcome(handle.id, "completed", result=await patient_result(handle))
+    except WorkflowFailureError as error:
+        return await _ended_otherwise(session, handle, error)
 
 
 async def _ended_otherwise(

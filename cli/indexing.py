@@ -14,6 +14,7 @@ from cli.corpora import Corpus, existing_path, name_for, roots_by_name, same_pat
 from cli.execute import CommandError
 from cli.options import Output
 from cli.outcome import OK
+from cli.patience import patient_result
 from cli.screen import Screen, dump, write
 from cli.session import Session, connected, is_embedded, someone_polls, working
 from runtime.errors import UsageError
@@ -125,7 +126,7 @@ async def _started(session: Session, name: str, path: Path) -> WorkflowHandle[An
             )
         except WorkflowAlreadyStartedError:
             with contextlib.suppress(WorkflowFailureError):
-                await session.client.get_workflow_handle(f"index-{name}").result()
+                await patient_result(session.client.get_workflow_handle(f"index-{name}"))
 
 
 async def _watched(
@@ -134,7 +135,7 @@ async def _watched(
 
     showing = asyncio.create_task(_show(session, handle, name, screen))
     try:
-        return cast("dict[str, Any]", await handle.result())
+        return cast("dict[str, Any]", await patient_result(handle))
     except WorkflowFailureError as error:
         kind, reason = _root_cause(error)
         if kind == INVALID_TASK:

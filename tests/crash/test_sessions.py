@@ -151,11 +151,6 @@ async def server_in_long_calls(home: Home) -> dict[str, Any]:
     return await ended(home.run(RUN))
 
 
-@pytest.mark.xfail(
-    reason="cli/follow gives up when the connection breaks 10 to 20 s into its wait (UNKNOWN)",
-    raises=AssertionError,
-    strict=True,
-)
 async def test_a_killed_server_comes_back_and_the_run_ends_as_if_undisturbed(
     tmp_path: Path, reference: dict[str, Any]
 ) -> None:
