@@ -11,6 +11,8 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
+from workflows.logic.safe_markdown import visible
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
     from rich.status import Status
@@ -40,7 +42,7 @@ def write(text: str, stream: TextIO | None = None) -> None:
 
 def complain(text: str) -> None:
     """An error message on standard error."""
-    write(f"error: {text}", sys.stderr)
+    write(visible(f"error: {text}"), sys.stderr)
 
 
 def write_markdown(text: str) -> None:
@@ -51,7 +53,7 @@ def write_markdown(text: str) -> None:
     from rich.console import Console
     from rich.markdown import Markdown
 
-    Console().print(Markdown(text, hyperlinks=False))
+    Console().print(Markdown(visible(text), hyperlinks=False))
 
 
 class Screen:
@@ -85,9 +87,9 @@ class Screen:
         if self.events:
             return
         if self._status is not None:
-            self._status.console.print(text, markup=False, highlight=False, soft_wrap=True)
+            self._status.console.print(visible(text), markup=False, highlight=False, soft_wrap=True)
         else:
-            write(text, sys.stderr)
+            write(visible(text), sys.stderr)
 
     def warn(self, text: str) -> None:
         """A line that a person should act on."""
@@ -100,6 +102,7 @@ class Screen:
 
     def now(self, text: str) -> None:
         """What is going on at the moment: a spinner on a terminal, a line where it changes."""
+        text = visible(text)
         if self.events or text == self._shown:
             return
         self._shown = text

@@ -59,6 +59,12 @@ def _profile() -> ClientConfigProfile:
     Raises:
         UsageError: the configuration file or the profile cannot be read.
     """
+    # The SDK's core panics on a variable that is not UTF-8, whichever it is.
+    for name, value in os.environ.items():
+        if not (name + value).isascii() and any("\udc80" <= c <= "\udcff" for c in name + value):
+            raise UsageError(
+                f"environment variable {name!a} is not UTF-8: correct or unset it"
+            )
     try:
         return ClientConfigProfile.load()
     except (RuntimeError, ValueError) as error:

@@ -259,3 +259,12 @@ def test_no_draft_gets_a_link_or_an_unknown_mark(noise: str, more: str) -> None:
     cleaned = DraftCleaner({1}, {LINK}, ("(gone)", "(gone)")).clean(f"{noise} [E1] {more}")
     assert set(MARK.findall(cleaned.text)) <= {"1"}
     assert not re.search(r"[<>]|\]\(|\]\[(?!E)|https?://|!\[", cleaned.text.replace(LINK, ""))
+
+
+def test_nothing_in_a_report_drives_a_terminal_or_turns_its_direction() -> None:
+    hostile = "\x1b]0;pwned\x07 \x1b[2J\u202eend\u202c"
+    made = closing(degraded=True)
+    made.state.stop_detail = f"loops {hostile}"
+    report = compose(made).report
+    assert not set("\x1b\x07\u202e\u202c") & set(report)
+    assert "loops ]0;pwned" in report.replace("\\", "")
