@@ -62,9 +62,7 @@ def _profile() -> ClientConfigProfile:
     # The SDK's core panics on a variable that is not UTF-8, whichever it is.
     for name, value in os.environ.items():
         if not (name + value).isascii() and any("\udc80" <= c <= "\udcff" for c in name + value):
-            raise UsageError(
-                f"environment variable {name!a} is not UTF-8: correct or unset it"
-            )
+            raise UsageError(f"environment variable {name!a} is not UTF-8: correct or unset it")
     try:
         return ClientConfigProfile.load()
     except (RuntimeError, ValueError) as error:
