@@ -8,7 +8,7 @@ does not end in time is tried again by another worker. Exit code 0 then, 2 for u
 import asyncio
 import contextlib
 import signal
-import sys
+import traceback
 from typing import Annotated
 
 import typer
@@ -43,15 +43,24 @@ def main(
     ] = "all",
 ) -> None:
     """Run a worker until SIGTERM or Ctrl-C; it drains before it stops."""
+    from runtime.leaving import leave  # noqa: PLC0415
     from runtime.logs import configure_logging  # noqa: PLC0415
 
+    code = 1
     try:
         env = load_env()
         configure_logging(env.log, secrets=env.secrets)
         asyncio.run(_serve(env, role))
+        code = 0
     except UsageError as error:
         typer.echo(f"worker.py: {error}", err=True)
-        sys.exit(2)
+        code = 2
+    except KeyboardInterrupt:  # where the event loop takes no signal handlers (Windows)
+        code = 130
+    except BaseException:  # noqa: BLE001 - a defect of ours: told whole, as the interpreter would
+        traceback.print_exc()
+    finally:
+        leave(code)
 
 
 if __name__ == "__main__":

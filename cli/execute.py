@@ -10,13 +10,13 @@ import asyncio
 import contextlib
 import os
 import signal
-import sys
 import traceback
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, NoReturn
 
 from cli.outcome import OTHER, USAGE
 from cli.screen import complain, use_utf8
+from runtime.leaving import leave
 
 SIGNAL_EXIT: Final = 128  # plus the signal's number, as shells do: 130 for Ctrl-C
 
@@ -44,20 +44,7 @@ def execute(job: Callable[[], Coroutine[Any, Any, int]]) -> NoReturn:
     except BaseException:  # noqa: BLE001 - a defect of ours: told whole, as the interpreter would
         traceback.print_exc()
     finally:
-        _leave(code)
-
-
-def _leave(code: int) -> NoReturn:
-    """End the process without the interpreter's own shutdown.
-
-    Threads of the Temporal SDK may still report to Python while it shuts down, which aborts the
-    process now and then ("PyGILState_Release: thread state must be current"; seen in 1 of 15
-    commands that found no server). Everything of ours is closed by now.
-    """
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):
-            stream.flush()
-    os._exit(code)
+        leave(code)
 
 
 def _run(job: Callable[[], Coroutine[Any, Any, int]]) -> int:
