@@ -1,60 +1,46 @@
 """HTML: the text a reader of the page sees, without navigation, with its structure.
 
-Resiliparse parses (its own text extraction lost short lists with `main_content`, and keeps no
-headings); the walk over the tree is ours. Headings become locators, lists and table rows lines,
-code blocks stay as they are. Left out: scripts, styles, forms' controls, what is hidden, and what
-declares itself navigation by tag, role or the usual class names.
+Resiliparse parses as a browser does and writes the tree out again; that canonical text is walked
+token by token, which is many times faster than asking for nodes (its own text extraction lost short
+lists with `main_content`, and keeps no headings). Headings become locators, lists and table rows
+lines, code blocks stay as they are.
 """
 
 import re
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
-from resiliparse.parse.html import TEXT, ElementNode, HTMLTree, Node
+from resiliparse.parse.html import HTMLTree
 
 from activities.ingest.document import Extracted
 from activities.ingest.front_matter import iso_date
 from activities.ingest.html_writer import TextWriter
+from activities.ingest.visibility import DROPPED, Sheet, attributes, has_ground
 from workflows.logic.stop_words import word_list
 
-_NEVER: Final = frozenset(
-    word_list("""
-    script style noscript template svg iframe object embed canvas audio video head title meta link
-    input select option datalist textarea map dialog del s strike rt rp annotation annotation-xml
-    """)
+_TOKEN: Final = re.compile(r"<(/?)([a-zA-Z][^\s/>]*)([^>]*)>|<!--.*?-->|([^<]+)|<", re.DOTALL)
+_TAG_GROUPS = 3
+_TEXT_GROUP = 4
+_VOID: Final = frozenset(
+    word_list(
+        "area base basefont bgsound br col embed frame hr img input keygen link meta param source"
+        " track wbr"
+    )
 )
-# A button in running text is a word of it; elsewhere it is a control of the page.
-_RUNNING_TEXT: Final = frozenset(word_list("p li td dd span em strong b i q"))
-_NAVIGATION_ROLES: Final = frozenset({"navigation", "search", "contentinfo", "menu", "menubar"})
-_NAVIGATION_NAMES: Final = frozenset(
-    word_list("""
-    headerlink navheader navfooter toc table-of-contents sphinxsidebar breadcrumb breadcrumbs
-    skip-link skip-to-content skiplink navbar navigation mobile-nav menu-wrapper footer site-footer
-    page-footer sr-only visually-hidden mw-editsection navbox searchbox
-    """)
-)
-_HIDING: Final = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*0(?![.\d])"
-    r"|opacity\s*:\s*0(?:\.0*)?(?![.\d])|(?<![\w-])color\s*:\s*transparent"
-    r"|clip-path\s*:\s*inset\(\s*(?:50|100)%",
-    re.IGNORECASE,
-)
+# Their content is no markup, so that what looks like a tag in it is none.
+_RAW: Final = "script|style|xmp|iframe|noembed|noframes|plaintext"
 _BLOCK_STYLE: Final = re.compile(
     r"display\s*:\s*(?:block|flex|grid|table|list-item)", re.IGNORECASE
 )
-_SIMPLE_SELECTOR: Final = re.compile(r"[a-z][a-z0-9]*|[a-z0-9]*[.#][\w-]+", re.IGNORECASE)
 # What stands between the two parts of a formula that a browser sets above, below or beside.
 _FORMULA: Final = {"mfrac": "/", "msup": "^", "msub": "_"}
-
-_HEADINGS: Final = {f"h{n}": n for n in range(1, 7)}
 _PARAGRAPHS: Final = frozenset(
     word_list("""
     p div section article main header footer aside ul ol dl table blockquote figure form fieldset
-    address details hr pre center body h1 h2 h3 h4 h5 h6
+    address details hr center body
     """)
 )
 _LINES: Final = frozenset(word_list("br caption figcaption summary legend thead tbody"))
-_ITEMS: Final = {"li": "- ", "dt": "", "dd": ""}
 _DATES: Final = (
     "article:modified_time",
     "last-modified",
@@ -66,6 +52,38 @@ _DATES: Final = (
 )
 _LEAST_KEPT = 0.02
 _LEAST_TEXT = 200
+_ENTITIES: Final = (("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", "\u00a0"), ("&amp;", "&"))
+
+_Mark = Callable[[TextWriter], None]
+
+
+def _marks() -> tuple[dict[str, _Mark], dict[str, _Mark]]:
+    """What the writer is told where an element begins, and where it ends."""
+    enter: dict[str, _Mark] = {}
+    leave: dict[str, _Mark] = {}
+    for tag in _PARAGRAPHS:
+        enter[tag] = leave[tag] = TextWriter.paragraph
+    for tag in _LINES:
+        enter[tag] = leave[tag] = TextWriter.line
+    for level in range(1, 7):
+        enter[f"h{level}"] = lambda w, n=level: w.heading(n, entering=True)
+        leave[f"h{level}"] = lambda w, n=level: w.heading(n, entering=False)
+    for tag in ("td", "th"):
+        enter[tag] = lambda w: w.cell(entering=True)
+        leave[tag] = lambda w: w.cell(entering=False)
+    for tag, mark in (("li", "- "), ("dt", ""), ("dd", "")):
+        enter[tag] = lambda w, m=mark: w.item(m, entering=True)
+        leave[tag] = lambda w, m=mark: w.item(m, entering=False)
+    for tag in ("sup", "sub"):
+        enter[tag] = lambda w, t=tag: w.script(t, entering=True)
+        leave[tag] = lambda w, t=tag: w.script(t, entering=False)
+    enter["tr"] = leave["tr"] = TextWriter.row
+    enter["pre"] = lambda w: w.preformatted(entering=True)
+    leave["pre"] = lambda w: w.preformatted(entering=False)
+    return enter, leave
+
+
+_ENTER, _LEAVE = _marks()
 
 
 def read_html(text: str) -> Extracted:
@@ -75,11 +93,11 @@ def read_html(text: str) -> Extracted:
     is kept.
     """
     tree = HTMLTree.parse(text)
-    root = tree.body
-    hidden = _hidden_selectors(text)
-    writer = _written(root, hidden, navigation=False)
+    page = tree.body.html if tree.body is not None else ""
+    sheet = Sheet(text)
+    writer = _Walk(page, sheet, navigation=False).written()
     if len(writer.text) < _LEAST_KEPT * len(text):
-        whole = _written(root, hidden, navigation=True)
+        whole = _Walk(page, sheet, navigation=True).written()
         if len(writer.text) < _LEAST_TEXT and len(writer.text) * 5 < len(whole.text):
             writer = whole
     title = " ".join((tree.title or "").split()) or next(
@@ -94,104 +112,128 @@ def read_html(text: str) -> Extracted:
     )
 
 
-def _written(root: ElementNode | None, hidden: frozenset[str], *, navigation: bool) -> TextWriter:
-    writer = TextWriter()
-    if root is not None:
-        for node, entering in _walk(root, hidden, navigation=navigation):
-            if node.type == TEXT:
-                writer.write(node.value or "")
-            elif isinstance(node, ElementNode):
-                _inline(writer, node.tag or "", node, entering=entering)
-                _mark(writer, node.tag or "", node, entering=entering)
-        writer.close()
-    return writer
+class _Element(NamedTuple):
+    """What a tag with its attributes means; pages repeat most of them many times."""
+
+    verdict: int
+    link: bool = False
+    block: bool = False  # its style makes it a block
+    ground: bool = False  # it gives, or may give, a background
 
 
-def _walk(
-    root: ElementNode, hidden: frozenset[str], *, navigation: bool
-) -> Iterator[tuple[Node, bool]]:
-    """Texts once, elements when entered and when left; no recursion: pages nest deeply."""
-    stack: list[tuple[Node, bool]] = [(root, True)]
-    while stack:
-        node, entering = stack.pop()
-        if not entering:
-            yield node, False
-            continue
-        if node is not root and (sibling := node.next) is not None:
-            stack.append((sibling, True))
-        if node.type == TEXT:
-            yield node, True
-        elif isinstance(node, ElementNode) and not _left_out(node, hidden, navigation=navigation):
-            yield node, True
-            stack.append((node, False))
-            if (child := node.first_child) is not None:
-                stack.append((child, True))
+class _Walk:
+    """One walk over the canonical text of a page; every element in it is closed in order."""
+
+    def __init__(self, page: str, sheet: Sheet, *, navigation: bool) -> None:
+        self._page = page
+        self._sheet = sheet
+        self._navigation = navigation
+        self._writer = TextWriter()
+        self._open: list[tuple[str, _Element]] = []
+        self._grounds: list[int] = []  # depths of the elements that give a background
+        self._known: dict[tuple[str, str], _Element] = {}
+
+    def written(self) -> TextWriter:
+        page, match, place = self._page, _TOKEN.match, 0
+        while token := match(page, place):
+            place = token.end()
+            if token.lastindex == _TEXT_GROUP:
+                self._text(token[4])
+            elif token.lastindex == _TAG_GROUPS:
+                if token[1]:
+                    self._leave(token[2], place)
+                else:
+                    place = self._enter(token[2], token[3], place)
+            elif token[0] == "<":
+                self._text("<")
+        self._writer.close()
+        return self._writer
+
+    def _text(self, text: str) -> None:
+        if "&" in text:
+            for entity, character in _ENTITIES:
+                text = text.replace(entity, character)
+        self._writer.write(text)
+
+    def _enter(self, tag: str, attrs: str, place: int) -> int:
+        """Begin an element; gives the place to go on at: behind it if it is left out."""
+        element = self._known.get((tag, attrs)) or self._learnt(tag, attrs)
+        verdict, link, block, ground = element
+        if verdict and (verdict == DROPPED or not self._grounds):
+            return place if tag in _VOID else self._behind(tag, place)
+        if tag == "button" and self._is_control():
+            return self._behind(tag, place)
+        writer = self._writer
+        if block:
+            writer.line()
+        if mark := _ENTER.get(tag):
+            mark(writer)
+        if tag in _VOID:
+            if tag == "img":
+                _image(writer, attributes(attrs).get("alt", "").strip())
+            return place
+        if link:
+            writer.link(entering=True)
+        self._open.append((tag, element))
+        if ground:
+            self._grounds.append(len(self._open))
+        return place
+
+    def _learnt(self, tag: str, attrs: str) -> _Element:
+        element = _Element(self._sheet.verdict(tag, attrs, navigation=self._navigation))
+        if attrs and element.verdict != DROPPED:
+            element = _Element(
+                verdict=element.verdict,
+                link=tag == "a" and " href=" in attrs,
+                block=tag not in _PARAGRAPHS and bool(_BLOCK_STYLE.search(attrs)),
+                ground=has_ground(tag, attrs, self._sheet),
+            )
+        self._known[tag, attrs] = element
+        return element
+
+    def _is_control(self) -> bool:
+        """A button in running text is a word of it; elsewhere it is a control of the page."""
+        return not (self._open and self._open[-1][0] in _RUNNING_TEXT)
+
+    def _leave(self, tag: str, place: int) -> None:
+        opened = self._open
+        if not opened or (opened[-1][0] != tag and all(known != tag for known, _ in opened)):
+            return
+        while opened:
+            known, element = opened.pop()
+            if element.ground:
+                self._grounds.pop()
+            if element.block:
+                self._writer.line()
+            if mark := _LEAVE.get(known):
+                mark(self._writer)
+            if element.link:
+                self._writer.link(entering=False)
+            if known == tag:
+                break
+        if opened and opened[-1][0] in _FORMULA and not self._page.startswith("</", place):
+            self._writer.write(_FORMULA[opened[-1][0]])
+
+    def _behind(self, tag: str, place: int) -> int:
+        """Where an element that is left out ends."""
+        name = re.escape(tag)
+        edge = re.compile(
+            rf"<(/?){name}(?=[\s>])[^>]*>|<({_RAW})(?=[\s>])[^>]*>.*?</\2>|<!--.*?-->", re.DOTALL
+        )
+        if re.fullmatch(_RAW, tag):
+            end = self._page.find(f"</{tag}>", place)
+            return len(self._page) if end < 0 else end + len(tag) + len("</>")
+        depth = 1
+        for match in edge.finditer(self._page, place):
+            if match[1] is None:
+                continue
+            depth += -1 if match[1] else 1
+            if not depth:
+                return match.end()
+        return len(self._page)
 
 
-def _left_out(node: ElementNode, hidden: frozenset[str], *, navigation: bool) -> bool:
-    tag = node.tag or ""
-    if tag in _NEVER or (tag == "nav" and not navigation):
-        return True
-    if tag == "button" and (node.parent is None or node.parent.tag not in _RUNNING_TEXT):
-        return True
-    if not node.attrs:
-        return False
-    names = set((node.getattr("class") or "").split())
-    if _is_hidden(node, names, hidden):
-        return True
-    if navigation or tag in {"body", "main", "article"}:
-        return False
-    return (
-        (node.getattr("role") or "") in _NAVIGATION_ROLES
-        or node.getattr("id") in _NAVIGATION_NAMES
-        or not names.isdisjoint(_NAVIGATION_NAMES)
-        or {"contents", "local"} <= names
-    )
-
-
-def _is_hidden(node: ElementNode, names: set[str], hidden: frozenset[str]) -> bool:
-    if node.hasattr("hidden") or node.getattr("aria-hidden") == "true":
-        return True
-    if _HIDING.search(node.getattr("style") or ""):
-        return True
-    if not hidden:
-        return False
-    tag, ids = node.tag or "", node.getattr("id")
-    simple = {tag, f"#{ids}", f"{tag}#{ids}", *(f".{name}" for name in names)}
-    return not hidden.isdisjoint(simple | {f"{tag}.{name}" for name in names})
-
-
-def _mark(writer: TextWriter, tag: str, node: ElementNode, *, entering: bool) -> None:
-    """Tell the writer where an element begins or ends."""
-    if tag in _HEADINGS:
-        writer.heading(_HEADINGS[tag], entering=entering)
-    elif tag == "pre":
-        writer.preformatted(entering=entering)
-    elif tag in _PARAGRAPHS:
-        writer.paragraph()
-    elif tag in {"td", "th"}:
-        writer.cell(entering=entering)
-    elif tag == "tr":
-        writer.row()
-    elif tag in _ITEMS:
-        writer.item(_ITEMS[tag], entering=entering)
-    elif tag in _LINES:
-        writer.line()
-    elif tag == "a" and node.hasattr("href"):
-        writer.link(entering=entering)
-    elif tag == "img" and entering:
-        _image(writer, (node.getattr("alt") or "").strip())
-
-
-def _inline(writer: TextWriter, tag: str, node: ElementNode, *, entering: bool) -> None:
-    """What a reader sees beside the words: raised digits, formulas, spans that are blocks."""
-    if tag in {"sup", "sub"}:
-        writer.script(tag, entering=entering)
-    elif node.attrs and tag not in _PARAGRAPHS and _BLOCK_STYLE.search(node.getattr("style") or ""):
-        writer.line()
-    parent = node.parent
-    if not entering and parent is not None and parent.tag in _FORMULA and node.next is not None:
-        writer.write(_FORMULA[parent.tag])
+_RUNNING_TEXT: Final = frozenset(word_list("p li td dd span em strong b i q"))
 
 
 def _image(writer: TextWriter, alt: str) -> None:
@@ -200,35 +242,6 @@ def _image(writer: TextWriter, alt: str) -> None:
         writer.write(f" {alt} ")
     else:
         writer.icon()
-
-
-def _hidden_selectors(text: str) -> frozenset[str]:
-    """Classes and ids that the page's own style sheets hide, where the selector is that simple."""
-    found: set[str] = set()
-    styled = text[: text.lower().rfind("</style>") + len("</style>")]  # behind it no sheet ends
-    for sheet in re.findall(r"<style\b[^>]*>(.*?)</style>", styled, re.IGNORECASE | re.DOTALL):
-        for selectors, rules in _plain_rules(sheet):
-            if _HIDING.search(rules):
-                parts = (part.strip() for part in selectors.split(","))
-                found.update(part for part in parts if _SIMPLE_SELECTOR.fullmatch(part))
-    return frozenset(found)
-
-
-def _plain_rules(sheet: str) -> Iterator[tuple[str, str]]:
-    """Selectors and declarations of the rules that hold always, not inside of an `@` block."""
-    depth = start = inside = 0
-    selectors = ""
-    for brace in re.finditer(r"[{}]", sheet):
-        if brace[0] == "{":
-            if depth == 0:
-                selectors, inside = sheet[start : brace.start()].rpartition(";")[2], brace.end()
-            depth += 1
-        elif depth:
-            depth -= 1
-            if depth == 0:
-                if not selectors.lstrip().startswith("@"):
-                    yield selectors, sheet[inside : brace.start()]
-                start = brace.end()
 
 
 def _date(tree: HTMLTree) -> str:
