@@ -5,6 +5,7 @@ So a reading is only believed when its characters are those that Chinese is most
 every character adds the logarithm of how much likelier it is in Chinese than by chance.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
@@ -43,6 +44,9 @@ _COMMON_WEIGHT = 1.5
 _PUNCTUATION_WEIGHT = 0.7
 _FIRST_LEVEL_WEIGHT = -1.5
 _SYMBOL_WEIGHT = -0.3
+_LOST_WEIGHT = -1.5
+# What a conversion leaves of characters that its target has not.
+_LOST = re.compile(r"(?<=[\u4e00-\u9fff])\?+(?=[\u4e00-\u9fff])")
 _RANGES: Final = (
     ("\u3400", "\u9fff", -3.0),  # rare characters
     ("\uf900", "\ufaff", -3.0),
@@ -121,11 +125,13 @@ def evidence(text: str, encoding: str = "") -> Evidence:
         text: characters as decoded.
         encoding: "gb18030" or "big5", whose first level counts as ordinary; "" for both.
     """
-    chars = Counter(_sample(text))
+    sample = _sample(text)
+    chars = Counter(sample)
     for code in range(0x80):
         chars.pop(chr(code), None)
     level = _first_level(encoding)
     total = sum(_weight(char, level) * n for char, n in chars.items())
+    total += _LOST_WEIGHT * sum(map(len, _LOST.findall(sample)))
     return Evidence(total, chars.total(), len(_COMMON & chars.keys()))
 
 
@@ -184,7 +190,11 @@ def clear_winner(found: list[Guess], data: bytes) -> Guess | None:
 
 
 def _is_japanese(data: bytes) -> bool:
-    """True for kana in EUC-JP, whose bytes are the simplest characters in Big5."""
-    text = _sample(data.decode("euc_jp", "ignore"))
-    beyond = sum(char > "" for char in text)
-    return sum("぀" <= char <= "ヿ" for char in text) > _JAPANESE * beyond
+    """True for kana in EUC-JP, whose bytes are the simplest characters in Big5.
+
+    A third of the bytes of Big5 does not fit EUC-JP.
+    """
+    text = _sample(data.decode("euc_jp", "replace"))
+    beyond = sum(char > "\x7f" for char in text)
+    kana = sum("\u3040" <= char <= "\u30ff" for char in text)
+    return kana > _JAPANESE * beyond and text.count("\ufffd") < _MISFITS * beyond
