@@ -15,13 +15,15 @@ from typing import Final
 
 import portalocker
 
+from activities.ingest.stems import MARK
 from workflows.contracts.base import NAME_PATTERN
 from workflows.logic.tokens import TOKEN_CHARACTERS
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 _BUSY_SECONDS = 30.0
-# Headings, title and path weigh more than the body: they say what a passage is about.
-RANK: Final = "bm25(ft, 1.0, 1.5)"
+# Headings, title and path weigh more than the body: they say what a passage is about. A stem in
+# common tells less than the word itself.
+RANK: Final = "bm25(ft, 1.0, 1.5, 0.5)"
 
 _TABLES: Final = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -31,9 +33,12 @@ CREATE TABLE files (
 ) WITHOUT ROWID;
 CREATE TABLE documents (
   id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, title TEXT NOT NULL, topics TEXT NOT NULL,
-  date TEXT NOT NULL, language TEXT NOT NULL, sha256 TEXT NOT NULL, text TEXT NOT NULL
+  date TEXT NOT NULL, language TEXT NOT NULL, sha256 TEXT NOT NULL, kin TEXT NOT NULL,
+  sketch BLOB NOT NULL, text TEXT NOT NULL
 );
 CREATE INDEX documents_sha256 ON documents (sha256);
+CREATE TABLE kin (value INTEGER, document INTEGER, PRIMARY KEY (value, document)) WITHOUT ROWID;
+CREATE INDEX kin_document ON kin (document);
 CREATE TABLE chunks (
   id INTEGER PRIMARY KEY, document INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
   headings TEXT NOT NULL, links REAL NOT NULL
@@ -41,7 +46,9 @@ CREATE TABLE chunks (
 CREATE INDEX chunks_document ON chunks (document);
 """
 _TOKEN_TABLES: Final = f"""
-CREATE VIRTUAL TABLE ft USING fts5(body, head, tokenize = "ascii tokenchars '{TOKEN_CHARACTERS}'");
+CREATE VIRTUAL TABLE ft USING fts5(
+  body, head, stems, tokenize = "ascii tokenchars '{TOKEN_CHARACTERS}{MARK}'"
+);
 CREATE VIRTUAL TABLE terms USING fts5vocab(ft, 'row');
 """
 
@@ -193,7 +200,7 @@ def _prepare(db: sqlite3.Connection) -> None:
         return
     for (name,) in db.execute(
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name IN "
-        "('terms', 'ft', 'chunks', 'documents', 'files', 'meta')"
+        "('terms', 'ft', 'kin', 'chunks', 'documents', 'files', 'meta')"
     ).fetchall():
         db.execute(f"DROP TABLE IF EXISTS {name}")
     for statement in (_TABLES + _TOKEN_TABLES).strip().split(";\n"):

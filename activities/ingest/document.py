@@ -1,14 +1,16 @@
 """What a reader makes of a file, and why a file can not be read."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from workflows.contracts.corpus import FileStatus
+if TYPE_CHECKING:
+    from workflows.contracts.corpus import FileStatus  # pydantic is slow to import
 
 
 class UnreadableFileError(Exception):
     """A file that gives no document: its status and the reason, in words."""
 
-    def __init__(self, status: FileStatus, reason: str) -> None:
+    def __init__(self, status: "FileStatus", reason: str) -> None:
         super().__init__(reason)
         self.status: FileStatus = status
         self.reason = reason

@@ -15,7 +15,7 @@ from resiliparse.parse.html import HTMLTree
 from activities.ingest.document import Extracted
 from activities.ingest.front_matter import iso_date
 from activities.ingest.html_writer import TextWriter
-from activities.ingest.visibility import DROPPED, Sheet, attributes, has_ground
+from activities.ingest.visibility import DROPPED, SHOWN, Sheet, attributes, has_ground
 from workflows.logic.stop_words import word_list
 
 _TOKEN: Final = re.compile(r"<(/?)([a-zA-Z][^\s/>]*)([^>]*)>|<!--.*?-->|([^<]+)|<", re.DOTALL)
@@ -27,6 +27,12 @@ _VOID: Final = frozenset(
         " track wbr"
     )
 )
+_INLINE: Final = re.compile(
+    r"<(span|code|em|strong|b|i|tt|var|cite|kbd|samp|abbr|small|big|u|font|mark|time|dfn|ins)"
+    r"(?=[\s>])([^>]*)>"
+)
+# A button counts by what it stands in, and these two hold text that only looks like tags.
+_KEPT_WHOLE: Final = re.compile(r"<(?:button|xmp|plaintext)\b")
 # Their content is no markup, so that what looks like a tag in it is none.
 _RAW: Final = "script|style|xmp|iframe|noembed|noframes|plaintext"
 _BLOCK_STYLE: Final = re.compile(
@@ -121,17 +127,20 @@ class _Element(NamedTuple):
     ground: bool = False  # it gives, or may give, a background
 
 
+_INERT: Final = _Element(SHOWN)
+
+
 class _Walk:
     """One walk over the canonical text of a page; every element in it is closed in order."""
 
     def __init__(self, page: str, sheet: Sheet, *, navigation: bool) -> None:
-        self._page = page
         self._sheet = sheet
         self._navigation = navigation
         self._writer = TextWriter()
         self._open: list[tuple[str, _Element]] = []
         self._grounds: list[int] = []  # depths of the elements that give a background
         self._known: dict[tuple[str, str], _Element] = {}
+        self._page = self._without_inert(page)
 
     def written(self) -> TextWriter:
         page, match, place = self._page, _TOKEN.match, 0
@@ -149,6 +158,27 @@ class _Walk:
         self._writer.close()
         return self._writer
 
+    def _without_inert(self, page: str) -> str:
+        """The page without the tags that change nothing, such as those of coloured code.
+
+        A kind of tag goes when every one of its kind on the page is shown and says nothing; most
+        tags of a page of documentation do, and words between them are then written at once.
+        """
+        if _KEPT_WHOLE.search(page):
+            return page
+        found: dict[str, set[str]] = {}
+        for tag, attrs in _INLINE.findall(page):
+            found.setdefault(tag, set()).add(attrs)
+        inert = [
+            tag
+            for tag, several in found.items()
+            if all(self._element(tag, attrs) == _INERT for attrs in several)
+        ]
+        return re.sub(rf"</?(?:{'|'.join(inert)})(?=[\s>])[^>]*>", "", page) if inert else page
+
+    def _element(self, tag: str, attrs: str) -> _Element:
+        return self._known.get((tag, attrs)) or self._learnt(tag, attrs)
+
     def _text(self, text: str) -> None:
         if "&" in text:
             for entity, character in _ENTITIES:
@@ -157,7 +187,7 @@ class _Walk:
 
     def _enter(self, tag: str, attrs: str, place: int) -> int:
         """Begin an element; gives the place to go on at: behind it if it is left out."""
-        element = self._known.get((tag, attrs)) or self._learnt(tag, attrs)
+        element = self._element(tag, attrs)
         verdict, link, block, ground = element
         if verdict and (verdict == DROPPED or not self._grounds):
             return place if tag in _VOID else self._behind(tag, place)
@@ -185,8 +215,10 @@ class _Walk:
             element = _Element(
                 verdict=element.verdict,
                 link=tag == "a" and " href=" in attrs,
-                block=tag not in _PARAGRAPHS and bool(_BLOCK_STYLE.search(attrs)),
-                ground=has_ground(tag, attrs, self._sheet),
+                block="style=" in attrs
+                and tag not in _PARAGRAPHS
+                and bool(_BLOCK_STYLE.search(attrs)),
+                ground=self._sheet.whitens and has_ground(tag, attrs, self._sheet),
             )
         self._known[tag, attrs] = element
         return element

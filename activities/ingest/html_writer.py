@@ -43,20 +43,23 @@ class TextWriter:
 
     def write(self, text: str) -> None:
         """Text of the page; inside of preformatted blocks as it is."""
-        text = text.replace(_SOFT_HYPHEN, "")
+        plain = text.isascii()
+        if not plain:
+            text = text.replace(_SOFT_HYPHEN, "")
         if self._pre:
             self._put(text)
             return
-        if not text.isascii():
-            text = _CJK_LINE_END.sub("", text)
-        folded = _BLANKS.sub(" ", text)
-        words = folded.strip(" ")
-        if not words:
-            self._blank = self._blank or bool(folded)
+        if not text:
             return
-        self._blank = self._blank or folded.startswith(" ")
-        self._put(self._scripted(words))
-        self._blank = folded.endswith(" ")
+        if not plain:
+            text = _BLANKS.sub(" ", _CJK_LINE_END.sub("", text))
+        words = " ".join(text.split()) if plain else text.strip(" ")
+        if not words:
+            self._blank = self._blank or bool(text)
+            return
+        self._blank = self._blank or text[0] <= " "
+        self._put(self._scripted(words) if self._script else words)
+        self._blank = text[-1] <= " "
 
     def script(self, tag: str, *, entering: bool) -> None:
         """Start or end of raised (`sup`) or lowered (`sub`) words."""

@@ -6,18 +6,19 @@ cancelled, the index before it stays.
 """
 
 import datetime
-import hashlib
-import json
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from activities.ingest.database import collection_path, is_name, meta, renew_tokens, writing
-from activities.ingest.document import Chunk, UnreadableFileError
-from activities.ingest.readers import READERS_VERSION, Document, read_bytes, read_document
+from activities.ingest.database import collection_path, is_name, meta, writing
+from activities.ingest.document import UnreadableFileError
+from activities.ingest.documents import TOKENS, Documents
+from activities.ingest.pool import Job, reading
+from activities.ingest.readers import READERS_VERSION, refuse_by_name
 from activities.ingest.walk import FoundFile, LeftOut, Walker
+from activities.ingest.wire import Frame
 from workflows.contracts.corpus import (
     PROBLEMS_SHOWN,
     FileProblem,
@@ -25,7 +26,6 @@ from workflows.contracts.corpus import (
     IndexProgress,
     IndexResult,
 )
-from workflows.logic.tokens import TOKENS_VERSION, tokens
 
 # A file changed within the last moments may change again without a new time stamp.
 _SETTLED_NS: Final = 2_000_000_000
@@ -55,7 +55,7 @@ def index_folder(
         path: a folder or file under one of `roots`.
         roots: folders that may be indexed.
         progress: told the counts after each file.
-        cancelled: asked before each file.
+        cancelled: asked before each file and while one is read.
 
     Raises:
         IndexRefusedError: bad name, no such path, or a path outside the roots.
@@ -70,8 +70,8 @@ def index_folder(
         )
     root = allowed_path(path, roots)
     with writing(collection_path(home, name)) as db:
-        update = _Update(db, root)
-        return update.run(name, list(Walker(root, home).walk()), progress, cancelled)
+        update = _Update(db, root, progress, cancelled)
+        return update.run(name, list(Walker(root, home).walk()))
 
 
 def allowed_path(path: str, roots: Sequence[Path]) -> Path:
@@ -99,69 +99,116 @@ def allowed_path(path: str, roots: Sequence[Path]) -> Path:
 class _Update:
     """One update of a collection, inside of its transaction."""
 
-    def __init__(self, db: sqlite3.Connection, root: Path) -> None:
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        root: Path,
+        progress: Callable[[IndexProgress], None],
+        cancelled: Callable[[], bool],
+    ) -> None:
         self._db = db
         self._root = root
+        self._progress = progress
+        self._cancelled = cancelled
         self._meta = meta(db)
-        self._changed = False
+        self._documents = Documents(db)
         same_readers = self._meta.get("readers") == READERS_VERSION
         self._trust_content = same_readers
         self._trust_times = same_readers and self._meta.get("root") == str(root)
         self._before_ns = int(self._meta.get("indexed_ns", 0)) - _SETTLED_NS
+        self._done = self._total = 0
 
-    def run(
-        self,
-        name: str,
-        entries: list[FoundFile | LeftOut],
-        progress: Callable[[IndexProgress], None],
-        cancelled: Callable[[], bool],
-    ) -> IndexResult:
+    def run(self, name: str, entries: list[FoundFile | LeftOut]) -> IndexResult:
         started_ns = time.time_ns()
-        if self._meta.get("tokens") != TOKENS_VERSION:
-            self._tokenise_again()
-        progress(IndexProgress(done=0, total=len(entries)))
-        for number, entry in enumerate(entries, 1):
-            if cancelled():
-                raise IndexCancelledError(f"indexing of {name!r} was cancelled")
-            if isinstance(entry, LeftOut):
-                self._left_out(entry)
-            else:
-                self._file(entry)
-            progress(IndexProgress(done=number, total=len(entries), path=entry.path))
+        if self._meta.get("tokens") != TOKENS:
+            self._documents.tokenise_again()
+        self._total = len(entries)
+        self._progress(IndexProgress(done=0, total=self._total))
+        reading_now: dict[str, FoundFile] = {}
+        with reading() as pool:
+            for job, frames in pool.answers(self._jobs(entries, reading_now), self._cancelled):
+                self._take(reading_now.pop(job.frame["path"]), frames)
         self._prune({entry.path for entry in entries})
         self._finish(started_ns)
         return _result(self._db, name)
 
-    def _file(self, file: FoundFile) -> None:
+    def _jobs(
+        self, entries: list[FoundFile | LeftOut], reading_now: dict[str, FoundFile]
+    ) -> Iterator[Job]:
+        """What has to be read; everything else is done on the way."""
+        for entry in entries:
+            self._stop_if_cancelled()
+            if isinstance(entry, LeftOut):
+                self._left_out(entry)
+            elif (known := self._known(entry)) is not None:
+                reading_now[entry.path] = entry
+                frame = {
+                    "file": str(entry.real),
+                    "path": entry.path,
+                    "mtime_ns": entry.mtime_ns,
+                    "known": known,
+                }
+                yield Job(frame, entry.size)
+                continue
+            self._tell(entry.path)
+
+    def _known(self, file: FoundFile) -> str | None:
+        """The hash of the reading that still holds, "" if none; None if nothing is to be read."""
         row = self._db.execute(
             "SELECT status, size, mtime_ns, raw_sha256 FROM files WHERE path = ?", (file.path,)
         ).fetchone()
         untouched = row is not None and row[1:3] == (file.size, file.mtime_ns)
         if untouched and self._trust_times and file.mtime_ns < self._before_ns:
-            return
-        raw = ""
+            return None
         try:
-            data = read_bytes(file.real, file.size)
-            raw = hashlib.sha256(data).hexdigest()
-            if row is not None and row[3] == raw and self._trust_content:
-                self._touch(file)
-                return
-            document = read_document(data, file.path, file.mtime_ns)
+            refuse_by_name(file.path)
         except UnreadableFileError as error:
-            self._remove_document(file.path)
-            self._set_status(file, error.status, error.reason, raw)
-            return
-        self._remove_document(file.path)
-        self._add_document(file.path, document)
-        status: FileStatus = "partial" if document.problem else "indexed"
-        self._set_status(file, status, document.problem, raw)
+            self._refused(file, error.status, error.reason, "")
+            return None
+        return row[3] if row is not None and self._trust_content else ""
+
+    def _take(self, file: FoundFile, frames: Iterator[Frame]) -> None:
+        """What the reader made of a file."""
+        answer = next(frames, None)
+        if answer is not None and answer["kind"] == "document":
+            self._documents.remove(file.path)
+            document = self._documents.add(file.path, answer)
+            problem: str = answer["problem"]
+            raw: str = answer["raw"]
+            answer = None
+            for answer in frames:
+                if answer["kind"] == "chunks":
+                    self._documents.add_chunks(document, answer["rows"])
+            if answer is not None and answer["kind"] == "end":
+                self._documents.end(document, answer["sketch"])
+                self._set_status(file, "partial" if problem else "indexed", problem, raw)
+        elif answer is not None and answer["kind"] == "same":
+            self._touch(file)
+        if answer is None:
+            self._stop_if_cancelled()
+            raise RuntimeError(f"no answer about {file.path}")
+        if answer["kind"] == "refused":
+            self._refused(file, answer["status"], answer["reason"], answer["raw"])
+        self._tell(file.path)
+
+    def _tell(self, path: str) -> None:
+        self._done += 1
+        self._progress(IndexProgress(done=self._done, total=self._total, path=path))
+
+    def _stop_if_cancelled(self) -> None:
+        if self._cancelled():
+            raise IndexCancelledError(f"indexing of {self._root} was cancelled")
 
     def _left_out(self, entry: LeftOut) -> None:
-        self._remove_document(entry.path)
+        self._documents.remove(entry.path)
         self._db.execute(
             "INSERT OR REPLACE INTO files VALUES (?, ?, ?, 0, 0, '')",
             (entry.path, entry.status, entry.reason),
         )
+
+    def _refused(self, file: FoundFile, status: FileStatus, reason: str, raw: str) -> None:
+        self._documents.remove(file.path)
+        self._set_status(file, status, reason, raw)
 
     def _touch(self, file: FoundFile) -> None:
         self._db.execute(
@@ -175,81 +222,20 @@ class _Update:
             (file.path, status, reason, file.size, file.mtime_ns, raw),
         )
 
-    def _remove_document(self, path: str) -> None:
-        row = self._db.execute("SELECT id FROM documents WHERE path = ?", (path,)).fetchone()
-        if row is None:
-            return
-        self._changed = True
-        self._db.execute(
-            "DELETE FROM ft WHERE rowid IN (SELECT id FROM chunks WHERE document = ?)", row
-        )
-        self._db.execute("DELETE FROM chunks WHERE document = ?", row)
-        self._db.execute("DELETE FROM documents WHERE id = ?", row)
-
-    def _add_document(self, path: str, document: Document) -> None:
-        self._changed = True
-        added = self._db.execute(
-            "INSERT INTO documents (path, title, topics, date, language, sha256, text)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (
-                path,
-                document.title,
-                json.dumps(document.topics, ensure_ascii=False),
-                document.date,
-                document.language,
-                document.sha256,
-                document.text,
-            ),
-        )
-        head = tokens(f"{document.title}\n{path}")
-        for chunk in document.chunks:
-            row = self._db.execute(
-                "INSERT INTO chunks (document, first, last, headings, links)"
-                " VALUES (?, ?, ?, ?, ?)",
-                (
-                    added.lastrowid,
-                    chunk.start,
-                    chunk.end,
-                    json.dumps(chunk.headings, ensure_ascii=False),
-                    chunk.links,
-                ),
-            )
-            self._add_tokens(row.lastrowid or 0, document.text, chunk, head)
-
-    def _add_tokens(self, chunk_id: int, text: str, chunk: Chunk, head: list[str]) -> None:
-        words = dict.fromkeys([*head, *tokens("\n".join(chunk.headings))])
-        self._db.execute(
-            "INSERT INTO ft (rowid, body, head) VALUES (?, ?, ?)",
-            (chunk_id, " ".join(tokens(text[chunk.start : chunk.end])), " ".join(words)),
-        )
-
-    def _tokenise_again(self) -> None:
-        renew_tokens(self._db)
-        for document, path, title, text in self._db.execute(
-            "SELECT id, path, title, text FROM documents ORDER BY id"
-        ).fetchall():
-            self._changed = True
-            head = tokens(f"{title}\n{path}")
-            for chunk_id, first, last, headings in self._db.execute(
-                "SELECT id, first, last, headings FROM chunks WHERE document = ?", (document,)
-            ).fetchall():
-                chunk = Chunk(first, last, tuple(json.loads(headings)))
-                self._add_tokens(chunk_id, text, chunk, head)
-
     def _prune(self, present: set[str]) -> None:
         for (path,) in self._db.execute("SELECT path FROM files").fetchall():
             if path not in present:
-                self._remove_document(path)
+                self._documents.remove(path)
                 self._db.execute("DELETE FROM files WHERE path = ?", (path,))
 
     def _finish(self, started_ns: int) -> None:
         version = int(self._meta.get("version", 0))
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         values: dict[str, str | int] = {
-            "version": version + 1 if self._changed or version == 0 else version,
+            "version": version + 1 if self._documents.changed or version == 0 else version,
             "root": str(self._root),
             "readers": READERS_VERSION,
-            "tokens": TOKENS_VERSION,
+            "tokens": TOKENS,
             "indexed_at": now,
             "indexed_ns": started_ns,
         }

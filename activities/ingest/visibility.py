@@ -39,6 +39,7 @@ _WHITE: Final = (
     r"(?:white\b|#fff(?:fff)?\b|rgba?\(\s*25[45]\s*[, ]\s*25[45]\s*[, ]\s*25[45]\b"
     r"|rgba?\(\s*100%\s*[, ]\s*100%\s*[, ]\s*100%)"
 )
+_WHITE_MARKS: Final = ("white", "#fff", "rgb(", "rgba(")
 _WHITE_WORDS: Final = re.compile(rf"(?<![\w-])color\s*:\s*{_WHITE}", re.IGNORECASE)
 _WHITE_FONT: Final = re.compile(r"white|#?fff(?:fff)?", re.IGNORECASE)
 _GROUND: Final = re.compile(
@@ -47,6 +48,7 @@ _GROUND: Final = re.compile(
 )
 _SIMPLE_SELECTOR: Final = re.compile(r"[a-z][a-z0-9]*|[a-z0-9]*[.#][\w-]+", re.IGNORECASE)
 _ATTRIBUTE: Final = re.compile(r'([^\s="]+)(?:="([^"]*)")?')
+_CLASS_OR_ID: Final = re.compile(r'(?:class|id)="([^"]*)"')
 _OUTER_SHEET: Final = re.compile(r"<link\b[^>]*\bstylesheet\b|@import\b", re.IGNORECASE)
 
 
@@ -71,8 +73,13 @@ class Sheet:
         self._hidden: set[str] = set()
         self._white: set[str] = set()
         self.grounds: set[str] = set()
+        # Whether anything on the page may be white at all.
+        lower = page.lower()
+        self.whitens = any(mark in lower for mark in _WHITE_MARKS) and bool(
+            re.search(rf"color\s*[:=]\s*[\"']?{_WHITE}", lower)
+        )
         self.others = _OUTER_SHEET.search(page) is not None
-        styled = page[: page.lower().rfind("</style>") + len("</style>")]  # behind it none ends
+        styled = page[: lower.rfind("</style>") + len("</style>")]  # behind it none ends
         for sheet in re.findall(r"<style\b[^>]*>(.*?)</style>", styled, re.IGNORECASE | re.DOTALL):
             for selectors, rules in _plain_rules(sheet):
                 self._take(selectors, rules)
@@ -91,7 +98,7 @@ class Sheet:
         """`SHOWN`, `DROPPED` or `WHITE`; `navigation` keeps navigation."""
         if tag in _NEVER or (tag == "nav" and not navigation):
             return DROPPED
-        if not attrs and not (self._hidden or self._white):
+        if not (self._hidden or self._white or _may_tell(attrs)):
             return SHOWN
         given = attributes(attrs)
         names = set(given.get("class", "").split())
@@ -115,6 +122,17 @@ class Sheet:
         return (_WHITE_WORDS.search(style) is not None and not _GROUND.search(style)) or (
             bool(self._white) and not self._white.isdisjoint(selectors(tag, given, names))
         )
+
+
+def _may_tell(attrs: str) -> bool:
+    """Whether attributes may hide an element or make it navigation; most say nothing of it."""
+    if "hidden" in attrs or "style=" in attrs or "role=" in attrs or "color=" in attrs:
+        return True
+    for value in _CLASS_OR_ID.findall(attrs):
+        names = value.split()
+        if "local" in names or not _NAVIGATION_NAMES.isdisjoint(names):
+            return True
+    return False
 
 
 def has_ground(tag: str, attrs: str, sheet: Sheet) -> bool:

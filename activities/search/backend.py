@@ -28,6 +28,7 @@ class FoundPassage:
             and headings holds; 0 where a name of the topic is nowhere in the searched collections.
         score: larger is better (BM25 x cover).
         origin: where a person finds the source; date: ISO date of it, or "".
+        kin: the same for near-identical documents, "" where unknown.
     """
 
     source_id: str
@@ -42,6 +43,7 @@ class FoundPassage:
     score: float = 0.0
     origin: str = ""
     date: str = ""
+    kin: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,14 @@
 """The reading side of one collection: counts, candidates and texts out of one snapshot."""
 
-import json
 import re
 import sqlite3
 import weakref
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Final
+from typing import Any, Final
 
 from activities.ingest.database import (
     RANK,
@@ -19,9 +18,11 @@ from activities.ingest.database import (
     meta,
     open_reader,
 )
+from workflows.logic.cover import Weighed
 from workflows.logic.tokens import query_tokens
 
 _MOST_TERMS: Final = 64
+_ENOUGH_CHUNKS: Final = 500
 _CACHED_TERMS: Final = 20_000
 _IDLE_CONNECTIONS: Final = 8
 _JOINER: Final = re.compile(r"[_.\-/:+#~]+")
@@ -31,21 +32,28 @@ _PLURAL: Final = re.compile(r"[A-Z]{2,}s|\w*[a-z][A-Z]\w*s")
 
 @dataclass(frozen=True)
 class Candidate:
-    """A chunk that holds a token of the query; `rank` is its BM25, larger is better."""
+    """A chunk that holds a token of the query; `rank` is its BM25, larger is better.
+
+    `headings` and `topics` are JSON lists; `held` are those of the words asked for that it holds.
+    `chunk` numbers the chunks of a document one after the other; near-identical documents have the
+    same `kin`.
+    """
 
     source_id: str
     title: str
     sha256: str
     start: int
     end: int
-    headings: tuple[str, ...]
-    topics: tuple[str, ...]
+    headings: str
+    topics: str
     date: str
     path: str
     links: float
     rank: float
     held: frozenset[str]
     document: int
+    chunk: int
+    kin: str
 
 
 class Snapshot:
@@ -114,49 +122,53 @@ class Snapshot:
         found = self._db.execute("SELECT 1 FROM ft WHERE ft MATCH ? LIMIT 1", (query,))
         return found.fetchone() is not None
 
-    def candidates(self, wanted: Iterable[str], limit: int) -> list[Candidate]:
-        """The best chunks by BM25 that hold any of the tokens; the rarest tokens count.
+    def candidates(
+        self, query: Weighed, wanted: frozenset[str], limit: int, *, heads: bool = True
+    ) -> list[Candidate]:
+        """The best chunks by BM25 that hold any of the query's rarest words.
 
-        A token in more than half of the chunks has no weight in BM25: it is only looked for when
-        there is no other.
+        Looking at every chunk that holds some ordinary word takes most of a search's time and
+        finds nothing: a passage is worth what it holds of the rare ones. So words are taken from
+        the rarest on, until some hundred chunks are to be ranked.
+
+        Args:
+            query: what is looked for.
+            wanted: tokens to look for in what was found.
+            limit: how many chunks.
+            heads: whether title, path and headings count.
         """
-        present = sorted((self.frequency(token), token) for token in wanted)
-        present = [pair for pair in present if pair[0]]
-        telling = [pair for pair in present if pair[0] * 2 <= self.chunks]
-        rarest = (telling or present)[:_MOST_TERMS]
-        if not rarest:
+        forms = self._telling(query)
+        if not forms:
             return []
-        query = " OR ".join(_literal(token) for _, token in rarest)
+        asked = " OR ".join(map(_literal, forms))
         rows = self._db.execute(
             f"WITH best AS MATERIALIZED (SELECT rowid AS id, {RANK} AS rank FROM ft"
             " WHERE ft MATCH ? ORDER BY rank, rowid LIMIT ?)"
             " SELECT d.path, d.title, d.sha256, c.first, c.last, c.headings, d.topics, d.date,"
-            " c.links, best.rank, ft.body, ft.head, d.id"
+            " c.links, best.rank, ft.body, ft.head, ft.stems, d.id, c.id, d.kin"
             " FROM best JOIN chunks c USING (id) JOIN documents d ON d.id = c.document"
             " JOIN ft ON ft.rowid = best.id",
-            (query, limit),
+            (asked if heads else f"body : ({asked})", limit),
         ).fetchall()
-        return [self._candidate(row) for row in rows]
+        return [_candidate(self.name, row, wanted, heads=heads) for row in rows]
 
-    def _candidate(
-        self, row: tuple[str, str, str, int, int, str, str, str, float, float, str, str, int]
-    ) -> Candidate:
-        path, title, sha256, first, last, headings, topics, date, links, rank, body, head, doc = row
-        return Candidate(
-            source_id=f"{self.name}:{path}",
-            title=title,
-            sha256=sha256,
-            start=first,
-            end=last,
-            headings=tuple(json.loads(headings)),
-            topics=tuple(json.loads(topics)),
-            date=date,
-            path=path,
-            links=links,
-            rank=-rank,
-            held=frozenset(body.split(" ")) | frozenset(head.split(" ")),
-            document=doc,
-        )
+    def _telling(self, query: Weighed) -> list[str]:
+        """Forms of the rarest words, of some hundred chunks together, at most 64."""
+        counted: list[tuple[int, str, list[str]]] = []
+        for word, forms in query.forms.items():
+            known = [form for form in forms if self.frequency(form)]
+            if known:
+                counted.append((max(map(self.frequency, known)), word, known))
+        # A word in more than half of the chunks has no weight in BM25.
+        telling = [c for c in counted if c[0] * 2 <= self.chunks] or counted
+        found: list[str] = []
+        chunks = 0
+        for most, _, known in sorted(telling):
+            if chunks >= _ENOUGH_CHUNKS or len(found) >= _MOST_TERMS:
+                break
+            found += known
+            chunks += most
+        return list(dict.fromkeys(found))[:_MOST_TERMS]
 
     def passage(self, candidate: Candidate) -> str:
         """The text of a candidate."""
@@ -231,6 +243,31 @@ class Collections:
                 idle.append((identity, snapshot))
                 return
         snapshot.close()
+
+
+def _candidate(
+    collection: str, row: tuple[Any, ...], wanted: frozenset[str], *, heads: bool
+) -> Candidate:
+    path, title, sha256, first, last, headings, topics, date, links, rank = row[:10]
+    body, head, stemmed, document, chunk, kin = row[10:]
+    held = f"{body} {head} {stemmed}" if heads else f"{body} {stemmed}"
+    return Candidate(
+        source_id=f"{collection}:{path}",
+        title=title,
+        sha256=sha256,
+        start=first,
+        end=last,
+        headings=headings,
+        topics=topics,
+        date=date,
+        path=path,
+        links=links,
+        rank=-rank,
+        held=wanted.intersection(held.split(" ")),
+        document=document,
+        chunk=chunk,
+        kin=kin,
+    )
 
 
 def _close_all(idle: dict[str, list[tuple[tuple[int, int], Snapshot]]]) -> None:

@@ -6,14 +6,16 @@ nothing. Equal scores are ordered by source and place.
 """
 
 import asyncio
+import json
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from activities.ingest.database import CollectionMissingError, collection_names
+from activities.ingest.stems import stem
 from activities.search.backend import Found, FoundPassage, SearchBackend
+from activities.search.choice import Choice, Rules, Scored
 from activities.search.collection import Candidate, Collections, Snapshot
 from activities.search.excerpt import excerpt
 from workflows.contracts.evidence import EXCERPT_CHARACTERS
@@ -22,9 +24,7 @@ from workflows.logic.cover import Weighed, weighed
 from workflows.logic.terms import names_of, query_key
 from workflows.logic.tokens import query_tokens
 
-PASSAGES: Final = 5
-PASSAGES_OF_A_SOURCE: Final = 3
-_CANDIDATES = 60
+_CANDIDATES = 40
 _MOST_TOKENS = 400
 _QUERY_CHARACTERS = 10_000
 _SOME_LINKS = 0.5
@@ -50,23 +50,13 @@ _NOTES: Final = {
 }
 
 
-@dataclass(frozen=True)
-class _Scored:
-    candidate: Candidate
-    snapshot: Snapshot
-    cover: float
-    score: float
-
-    @property
-    def order(self) -> tuple[float, str, int]:
-        return (-self.score, self.candidate.source_id, self.candidate.start)
-
-
 class CorpusBackend(SearchBackend):
     """Search in the collections of one state directory."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, rules: Rules | None = None) -> None:
+        """`rules` are all rules if not given."""
         self._home = home
+        self._rules = rules or Rules()
         self._collections = Collections(home)
 
     async def search(self, query: str, task: ResolvedTask) -> Found:
@@ -108,11 +98,15 @@ class CorpusBackend(SearchBackend):
             return self._ranked(words, task, snapshots)
 
     def _ranked(self, words: list[str], task: ResolvedTask, snapshots: list[Snapshot]) -> Found:
-        query = _weighed(words, snapshots)
+        query = self._weighed(words, snapshots)
+        topics = self._weighed_topics(task.topics, snapshots)
+        wanted = frozenset(query.searched()).union(*(t.searched() for t in topics.values() if t))
         scored = [
             _score(candidate, snapshot, query)
             for snapshot in snapshots
-            for candidate in snapshot.candidates(query.searched(), _CANDIDATES)
+            for candidate in snapshot.candidates(
+                query, wanted, _CANDIDATES, heads=self._rules.heads
+            )
         ]
         if not scored:
             return Found(note=_note(task, "nothing"))
@@ -121,8 +115,29 @@ class CorpusBackend(SearchBackend):
         if not found:
             best = max(s.cover for s in scored)
             return Found(note=_note(task, "weak", best=best, needed=needed))
-        topics = _weighed_topics(task.topics, snapshots)
-        return Found(tuple(_passage(s, text, query, topics) for s, text in _chosen(found)))
+        chosen = Choice(self._rules).of(found)
+        return Found(tuple(_passage(s, text, query, topics) for s, text in chosen))
+
+    def _weighed(self, words: Iterable[str], snapshots: list[Snapshot]) -> Weighed:
+        return weighed(
+            words,
+            lambda token: sum(snapshot.frequency(token) for snapshot in snapshots),
+            sum(snapshot.chunks for snapshot in snapshots),
+            _stem_of if self._rules.stems else _no_other,
+        )
+
+    def _weighed_topics(
+        self, topics: list[ResolvedTopic], snapshots: list[Snapshot]
+    ) -> dict[int, Weighed | None]:
+        """The words of each topic; None for a topic with a name that is nowhere."""
+        return {
+            index: None
+            if _absent(topic.names, snapshots)
+            else self._weighed(
+                query_tokens(topic.query or topic.question)[:_MOST_TOKENS], snapshots
+            )
+            for index, topic in enumerate(topics)
+        }
 
     def _text(self, passage: FoundPassage) -> str:
         name = passage.source_id.partition(":")[0]
@@ -147,29 +162,18 @@ def _absent(names: Iterable[str], snapshots: list[Snapshot]) -> list[str]:
     return [n for n in names if not any(snapshot.holds(n) for snapshot in snapshots)]
 
 
-def _weighed(words: Iterable[str], snapshots: list[Snapshot]) -> Weighed:
-    return weighed(
-        words,
-        lambda token: sum(snapshot.frequency(token) for snapshot in snapshots),
-        sum(snapshot.chunks for snapshot in snapshots),
-    )
+def _stem_of(word: str) -> list[str]:
+    return [found] if (found := stem(word)) else []
 
 
-def _weighed_topics(
-    topics: list[ResolvedTopic], snapshots: list[Snapshot]
-) -> dict[int, Weighed | None]:
-    """The words of each topic; None for a topic with a name that is nowhere."""
-    return {
-        index: None
-        if _absent(topic.names, snapshots)
-        else _weighed(query_tokens(topic.query or topic.question)[:_MOST_TOKENS], snapshots)
-        for index, topic in enumerate(topics)
-    }
+def _no_other(word: str) -> list[str]:
+    del word
+    return []
 
 
-def _score(candidate: Candidate, snapshot: Snapshot, query: Weighed) -> _Scored:
+def _score(candidate: Candidate, snapshot: Snapshot, query: Weighed) -> Scored:
     share = query.cover(candidate.held) * _worth(candidate)
-    return _Scored(candidate, snapshot, share, candidate.rank * share)
+    return Scored(candidate, snapshot, share, candidate.rank * share, candidate.chunk)
 
 
 def _worth(candidate: Candidate) -> float:
@@ -178,28 +182,8 @@ def _worth(candidate: Candidate) -> float:
     return 1 - (1 - _LINK_WEIGHT) * min(1.0, max(0.0, excess))
 
 
-def _chosen(found: list[_Scored]) -> list[tuple[_Scored, str]]:
-    """The best five: at most three of a source while others have something; no text twice."""
-    chosen: list[tuple[_Scored, str]] = []
-    spare: list[tuple[_Scored, str]] = []
-    texts: set[str] = set()
-    sources: dict[str, int] = {}
-    for scored in found:
-        text = scored.snapshot.passage(scored.candidate)
-        if text in texts:
-            continue
-        texts.add(text)
-        source = scored.candidate.source_id
-        sources[source] = sources.get(source, 0) + 1
-        (chosen if sources[source] <= PASSAGES_OF_A_SOURCE else spare).append((scored, text))
-        if len(chosen) == PASSAGES:
-            break
-    best = [*chosen, *spare[: PASSAGES - len(chosen)]]
-    return sorted(best, key=lambda pair: pair[0].order)
-
-
 def _passage(
-    scored: _Scored,
+    scored: Scored,
     text: str,
     query: Weighed,
     topics: Mapping[int, Weighed | None],
@@ -213,8 +197,8 @@ def _passage(
         start=candidate.start,
         end=candidate.end,
         excerpt=excerpt(text, query, EXCERPT_CHARACTERS),
-        headings=candidate.headings,
-        topics=candidate.topics,
+        headings=tuple(json.loads(candidate.headings)),
+        topics=tuple(json.loads(candidate.topics)),
         covers={
             index: round(topic.cover(candidate.held) * worth, 4) if topic is not None else 0.0
             for index, topic in topics.items()
@@ -222,6 +206,7 @@ def _passage(
         score=round(scored.score, 9),
         origin=candidate.path,
         date=candidate.date,
+        kin=candidate.kin,
     )
 
 

@@ -11,6 +11,7 @@ from activities.search.backend import Found, FoundPassage
 from workflows.contracts.base import cut_bytes
 from workflows.contracts.evidence import EXCERPT_CHARACTERS, SHORT_HASH, TITLE_BYTES, Entry, Hit
 from workflows.contracts.task import ResolvedTask
+from workflows.logic.ledger import add_range
 from workflows.logic.terms import query_key
 from workflows.logic.topics import declares
 
@@ -29,7 +30,7 @@ class _Known:
     number: int
     fresh: int
     sha256: str
-    ranges: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
+    ranges: list[list[int]] = field(default_factory=list[list[int]])
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Layout:
                 source = self._sources.setdefault(
                     entry.source_id, _Known(entry.number, 0, entry.sha256)
                 )
-                source.ranges.add((entry.start, entry.end))
+                add_range(source.ranges, entry.start, entry.end)
 
     def lay(self, found: Found, room: int) -> Laid:
         """Hits and entries of a search; at most `room` sources are new."""
@@ -76,8 +77,7 @@ class Layout:
                 changed += 1
                 continue
             hits.append(self._hit(passage, source))
-            if (passage.start, passage.end) not in source.ranges:
-                source.ranges.add((passage.start, passage.end))
+            if add_range(source.ranges, passage.start, passage.end):
                 entries.append(self._entry(passage, source))
         if hits and not entries:  # every search that found something leaves its query on the pages
             entries.append(self._entry(found.passages[self._first(found)], None))
@@ -149,6 +149,7 @@ class Layout:
             excerpt=passage.excerpt[:EXCERPT_CHARACTERS],
             origin=passage.origin,
             date=passage.date,
+            kin=passage.kin,
             retrieved_at=self._at,
         )
 

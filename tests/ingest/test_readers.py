@@ -15,13 +15,13 @@ from activities.ingest.document import Extracted, Heading, UnreadableFileError
 from activities.ingest.front_matter import front_matter
 from activities.ingest.html import read_html
 from activities.ingest.markdown import read_markdown, read_text
-from activities.ingest.readers import Document, read_document
+from activities.ingest.readers import Document, document_of
 
 DAY_NS = 1_790_000_000_000_000_000
 
 
 def read(text: str | bytes, path: str = "a.md") -> Document:
-    return read_document(text.encode() if isinstance(text, str) else text, path, DAY_NS)
+    return document_of(text.encode() if isinstance(text, str) else text, path, DAY_NS)
 
 
 def paths(document: Document) -> list[tuple[str, ...]]:
@@ -203,25 +203,15 @@ SENTENCE = "生产数据库在法兰克福"
         (b"a text with one \0 in it", "binary", "NUL"),
         (bytes(range(1, 32)) * 20, "binary", "control"),
         (b"\x89PNG\r\n\x1a\n\0\0", "unsupported", "PNG"),
-        (b"%PDF-1.7 ...", "unsupported", "PDF"),
-        (b"PK\x03\x04rest", "unsupported", "ZIP"),
-        (SENTENCE.encode("gbk"), "unsupported", "not UTF-8"),
-        (SENTENCE.encode("gb18030"), "unsupported", "not UTF-8"),
-        (SENTENCE.encode("big5", "replace"), "unsupported", "not UTF-8"),
-        (SENTENCE.encode("utf-16"), "unsupported", "UTF-16"),
-        (b"\xfe\xff" + SENTENCE.encode("utf-16-be"), "unsupported", "UTF-16"),
-        (SENTENCE.encode("utf-16-le"), "binary", "control"),
-        ("naïve café".encode("latin-1"), "unsupported", "0xef at offset 2"),
+        (b"%PDF-1.7 ...", "corrupt", "PDF"),
+        (b"PK\x03\x04rest", "corrupt", "ZIP"),
+        ("naïve café".encode("latin-1"), "unsupported", "at offset 2"),
         ("\ufffd\ufffd lost".encode(), "corrupt", "U+FFFD"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "unsupported", "old office"),
         (
-            '<html><meta charset="iso-8859-1"><body>café</body></html>'.encode(),
-            "unsupported",
-            "iso-8859-1",
-        ),
-        (
-            b'<html><meta charset="iso-2022-jp"><body>\x1b$B$3\x1b(B</body></html>',
-            "unsupported",
-            "iso-2022-jp",
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"),
+            "encrypted",
+            "password",
         ),
     ],
 )

@@ -246,21 +246,6 @@ async def test_equal_scores_have_an_order(make: Make) -> None:
     assert await look(backend, "budget") == first
 
 
-async def test_five_passages_of_several_sources(make: Make) -> None:
-    long = "\n\n".join(f"# Part {n}\n\n" + f"The budget of part {n}. " * 30 for n in range(8))
-    backend = make({"long.md": long, "x.md": "A budget.", "y.md": "One budget, twice."})
-    found = await look(backend, "budget part")
-    assert len(found.passages) == 5
-    assert set(sources(found)) == {"notes:long.md", "notes:x.md", "notes:y.md"}
-    alone = await look(make({"x.md": "Else.", "y.md": "Else, too."}), "budget part")
-    assert sources(alone) == ["notes:long.md"] * 5
-
-
-async def test_copies_are_found_once(make: Make) -> None:
-    backend = make({"a.md": "The budget ends it.", "copy.md": "The budget ends it."})
-    assert sources(await look(backend, "budget")) == ["notes:a.md"]
-
-
 def test_an_excerpt_is_where_the_query_stands() -> None:
     text = "First sentence here. " * 40 + "The wanted budget stands here. " + "More text. " * 40
     weighed = Weighed({"budget": 1.0}, {"budget": ("budget",)})

@@ -70,6 +70,7 @@ class Entry(Wire):
         excerpt: at most 400 characters of the passage.
         origin: where a person finds the source (a path or link).
         date: ISO date of the source, "" where unknown.
+        kin: the same for near-identical documents, "" where unknown.
     """
 
     kind: Literal["passage", "empty"] = "passage"
@@ -88,6 +89,7 @@ class Entry(Wire):
     excerpt: str = ""
     origin: str = ""
     date: str = ""
+    kin: str = ""
     retrieved_at: str = ""
 
 

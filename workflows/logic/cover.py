@@ -8,7 +8,7 @@ weighs nothing. What a few pages leave out tells little, what ten thousand passa
 """
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from workflows.logic.tokens import is_cjk
@@ -58,19 +58,26 @@ def cover(weights: Mapping[str, float], held: Collection[str]) -> float:
     return Weighed(dict(weights), {token: (token,) for token in weights}).cover(held)
 
 
-def weighed(words: Iterable[str], frequency: Callable[[str], int], total: int) -> Weighed:
+def weighed(
+    words: Iterable[str],
+    frequency: Callable[[str], int],
+    total: int,
+    other_forms: Callable[[str], Sequence[str]] | None = None,
+) -> Weighed:
     """Weigh the tokens of a query.
 
     Args:
         words: the tokens, each once.
         frequency: how many of the `total` passages hold a token.
         total: how many passages there are.
+        other_forms: what counts as a word beside itself; its inflections if not given.
     """
     words = list(words)
+    other_forms = other_forms or inflections
     weights: dict[str, float] = {}
     forms: dict[str, tuple[str, ...]] = {}
     for place, word in enumerate(words):
-        known = [form for form in (word, *inflections(word)) if frequency(form) > 0]
+        known = [form for form in (word, *other_forms(word)) if frequency(form) > 0]
         weight = idf(max(map(frequency, known), default=0), total)
         if not known and _is_border(words, place, frequency):
             weight = 0.0

@@ -83,12 +83,12 @@ def confidence(sources: list[Source]) -> str:
     """`high`, `medium` or `low`, computed (INTERFACE, "The report").
 
     High is two independent sources or one that declares the topic itself, medium is one; low is
-    what has no dated source. Copies of one text are not independent.
+    what has no dated source. Copies of one text, near-identical ones too, are not independent.
     """
     dated = [source for source in sources if source.date]
     if not dated:
         return "low"
-    independent = len({source.sha256 or source.source_id for source in dated})
+    independent = len({source.kin or source.sha256 or source.source_id for source in dated})
     primary = any(source.primary for source in dated)
     return "high" if primary or independent >= _INDEPENDENT else "medium"
 

@@ -52,6 +52,7 @@ class Source:
     date: str = ""
     retrieved_at: str = ""
     query: str = ""
+    kin: str = ""  # the same for near-identical documents
     primary: bool = False  # it declares its topics itself
 
 
@@ -94,6 +95,7 @@ def sources_of(closing: Closing) -> list[Source]:
                 date=entry.date,
                 retrieved_at=entry.retrieved_at,
                 query=entry.query,
+                kin=entry.kin,
                 primary=bool(entry.topics),
             )
         )

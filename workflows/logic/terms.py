@@ -27,6 +27,8 @@ _ENDS = " \t\r\n.,;:!?\"'()[]{}<>…。，；：！？、“”‘’（）【�
 def language_of(text: str) -> str:
     """`zh`, `ja`, `ko` or `en`: the script that dominates; function words weigh most."""
     sample = text[:_SAMPLE]
+    if sample.isascii():  # as most documents are
+        return "en"
     han, kana, hangul = (len(p.findall(sample)) for p in (_HAN, _KANA, _HANGUL))
     words = [w for w in _LATIN_WORD.findall(sample) if not is_cjk(w)]
     latin = 1.5 * len(words) + 1.5 * sum(w.casefold() in ENGLISH for w in words)

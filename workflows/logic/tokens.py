@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 # A change of the rules below needs a new number: collections are then tokenised anew.
@@ -38,7 +39,7 @@ _POSSESSIVE = re.compile(r"(?<=\w)['\u2019\uff07](?:s|t|re|ve|ll|d|m)\b", re.IGN
 
 def tokens(text: str) -> list[str]:
     """Tokens for the index, in reading order, repeats kept."""
-    return list(_all_tokens(text, _run_for_index))
+    return _all_tokens(text, _run_for_index)
 
 
 def query_tokens(text: str) -> list[str]:
@@ -51,18 +52,19 @@ def is_cjk(text: str) -> bool:
     return _CJK_RUN.search(text) is not None
 
 
-def _all_tokens(text: str, run: Callable[[str], list[str]]) -> Iterator[str]:
-    folded = text
-    if not text.isascii():
-        # Lines of Chinese are wrapped inside of words.
-        folded = _WRAPPED.sub("", unicodedata.normalize("NFKC", text))
-    folded = _POSSESSIVE.sub("", folded)
-    for match in _WORD.finditer(folded):
-        word = match.group()
+def _all_tokens(text: str, run: Callable[[str], list[str]]) -> list[str]:
+    if text.isascii():
+        words = _WORD.findall(_POSSESSIVE.sub("", text) if "'" in text else text)
+        return list(chain.from_iterable(map(_parts_of, words)))
+    # Lines of Chinese are wrapped inside of words.
+    folded = _POSSESSIVE.sub("", _WRAPPED.sub("", unicodedata.normalize("NFKC", text)))
+    found: list[str] = []
+    for word in _WORD.findall(folded):
         if word.isascii() or not _CJK_RUN.search(word):
-            yield from _parts_of(word)
+            found += _parts_of(word)
         else:
-            yield from _mixed(word, run)
+            found += _mixed(word, run)
+    return found
 
 
 def _mixed(word: str, run: Callable[[str], list[str]]) -> Iterator[str]:

@@ -1,0 +1,128 @@
+"""Documents and their chunks in a collection's tables: added, removed, tokenised anew.
+
+Near-identical documents are kin: they carry the same mark, the first one's, so that two copies are
+never taken for two independent sources.
+"""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from typing import Any, Final
+
+from activities.ingest.database import renew_tokens
+from activities.ingest.document import Chunk
+from activities.ingest.rows import Row, head_tokens, row_of
+from activities.ingest.sketch import ALIKE, KEYS, likeness, pack, unpack
+from activities.ingest.stems import STEMS_VERSION
+from workflows.logic.tokens import TOKENS_VERSION, tokens
+
+# The rules that made the tokens of a collection; others make them anew.
+TOKENS: Final = f"{TOKENS_VERSION}.{STEMS_VERSION}"
+_MOST_COMPARED = 64
+_KIN_CHARACTERS = 16
+
+
+class Documents:
+    """The documents of one collection, inside of an update's transaction."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self.changed = False
+        self._next = db.execute("SELECT coalesce(max(id), 0) + 1 FROM chunks").fetchone()[0]
+
+    def remove(self, path: str) -> None:
+        """Remove a document, if there is one at this path."""
+        row = self._db.execute("SELECT id FROM documents WHERE path = ?", (path,)).fetchone()
+        if row is None:
+            return
+        self.changed = True
+        self._db.execute(
+            "DELETE FROM ft WHERE rowid IN (SELECT id FROM chunks WHERE document = ?)", row
+        )
+        self._db.execute("DELETE FROM chunks WHERE document = ?", row)
+        self._db.execute("DELETE FROM kin WHERE document = ?", row)
+        self._db.execute("DELETE FROM documents WHERE id = ?", row)
+
+    def add(self, path: str, document: dict[str, Any]) -> int:
+        """Add a document without its chunks (a frame of kind `document`); gives its id."""
+        self.changed = True
+        added = self._db.execute(
+            "INSERT INTO documents (path, title, topics, date, language, sha256, kin, sketch, text)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, x'', ?)",
+            (
+                path,
+                document["title"],
+                json.dumps(document["topics"], ensure_ascii=False),
+                document["date"],
+                document["language"],
+                document["sha256"],
+                document["sha256"][:_KIN_CHARACTERS],
+                document["text"],
+            ),
+        )
+        return added.lastrowid or 0
+
+    def add_chunks(self, document: int, rows: Sequence[Row]) -> None:
+        """Add chunks with their tokens, in the order of the text."""
+        numbered = list(enumerate(rows, self._next))
+        self._next += len(numbered)
+        self._db.executemany(
+            "INSERT INTO chunks (id, document, first, last, headings, links)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            [(number, document, *row[:4]) for number, row in numbered],
+        )
+        self._add_tokens(numbered)
+
+    def end(self, document: int, sketch: Sequence[int]) -> None:
+        """All chunks are there: look which documents this one is a copy of."""
+        kin = self._kin_of(sketch)
+        if kin:
+            self._db.execute("UPDATE documents SET kin = ? WHERE id = ?", (kin, document))
+        self._db.execute("UPDATE documents SET sketch = ? WHERE id = ?", (pack(sketch), document))
+        self._db.executemany(
+            "INSERT OR IGNORE INTO kin VALUES (?, ?)",
+            [(value, document) for value in sketch[:KEYS]],
+        )
+
+    def tokenise_again(self) -> None:
+        """Write every token anew, by the rules of today."""
+        renew_tokens(self._db)
+        for document, path, title, text in self._db.execute(
+            "SELECT id, path, title, text FROM documents ORDER BY id"
+        ).fetchall():
+            self.changed = True
+            head = head_tokens(title, path)
+            numbered = [
+                (
+                    number,
+                    row_of(
+                        Chunk(first, last, tuple(json.loads(headings))),
+                        tokens(text[first:last]),
+                        head,
+                    ),
+                )
+                for number, first, last, headings in self._db.execute(
+                    "SELECT id, first, last, headings FROM chunks WHERE document = ?", (document,)
+                ).fetchall()
+            ]
+            self._add_tokens(numbered)
+
+    def _add_tokens(self, numbered: Sequence[tuple[int, Row]]) -> None:
+        self._db.executemany(
+            "INSERT INTO ft (rowid, body, head, stems) VALUES (?, ?, ?, ?)",
+            [(number, *row[4:]) for number, row in numbered],
+        )
+
+    def _kin_of(self, sketch: Sequence[int]) -> str:
+        """The mark of the first document that this one is a copy of, "" if of none."""
+        keys = list(sketch[:KEYS])
+        marks = ", ".join("?" * len(keys))
+        for kin, other in self._db.execute(
+            "SELECT kin, sketch FROM documents WHERE id IN"
+            f" (SELECT document FROM kin WHERE value IN ({marks}) LIMIT {_MOST_COMPARED})"
+            " ORDER BY id",
+            keys,
+        ):
+            if likeness(sketch, unpack(other)) >= ALIKE:
+                return kin
+        return ""

@@ -1,0 +1,51 @@
+"""Single files compressed with gzip: unpacked within bounds of size and ratio."""
+
+import gzip
+import tempfile
+import zlib
+from typing import BinaryIO, Final, cast
+
+from activities.ingest.document import UnreadableFileError
+
+MOST_UNPACKED: Final = 64 * 1024 * 1024
+# Logs and pages shrink to a fiftieth at best; what shrinks further is made to fill a disk.
+MOST_RATIO: Final = 200
+_RATIO_FROM = 4 * 1024 * 1024
+_IN_MEMORY = 8 * 1024 * 1024
+_PIECE = 1024 * 1024
+
+
+def unpacked(file: BinaryIO) -> tuple[BinaryIO, str]:
+    """The unpacked file, at its start, and what of it is missing ("" if nothing).
+
+    Raises:
+        UnreadableFileError: `corrupt`, or `too_large` by its ratio.
+    """
+    inner = cast("BinaryIO", tempfile.SpooledTemporaryFile(_IN_MEMORY))  # noqa: SIM115 - handed out
+    problem = ""
+    size = 0
+    try:
+        with gzip.GzipFile(fileobj=file, mode="rb") as source:
+            while data := source.read(min(_PIECE, MOST_UNPACKED - size)):
+                size += inner.write(data)
+                _check_ratio(size, file.tell())
+                if size >= MOST_UNPACKED:
+                    problem = f"only the first {MOST_UNPACKED // 1024 // 1024} MB were unpacked"
+                    break
+    except EOFError:
+        problem = "the gzip data end early"
+    except (gzip.BadGzipFile, zlib.error) as error:
+        inner.close()
+        raise UnreadableFileError("corrupt", f"damaged gzip data: {error}") from None
+    if problem and not size:
+        inner.close()
+        raise UnreadableFileError("corrupt", problem)
+    inner.seek(0)
+    return inner, problem
+
+
+def _check_ratio(size: int, packed: int) -> None:
+    if size > _RATIO_FROM and size > MOST_RATIO * packed:
+        raise UnreadableFileError(
+            "too_large", f"unpacks to more than {MOST_RATIO} times its size: not unpacked further"
+        )

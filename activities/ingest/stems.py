@@ -1,0 +1,33 @@
+"""Porter's stems of English words, as tokens beside the exact ones.
+
+A stem is written with a tilde, which no other token holds, so that `~configur` is found for
+"configuring", "configures" and "configuration", and never for a word that happens to be spelt so.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Final, cast
+
+import Stemmer  # type: ignore[import-untyped] # it ships no types
+
+# A change of what is stemmed, and how, needs a new number: collections are then tokenised anew.
+STEMS_VERSION: Final = 1
+
+MARK: Final = "~"
+_SHORTEST: Final = 3
+_LONGEST: Final = 30
+
+_stemmed: Final = cast("Callable[[str], str]", Stemmer.Stemmer("porter", 0).stemWord)  # pyright: ignore[reportUnknownMemberType]
+
+
+@lru_cache(maxsize=1 << 16)
+def stem(word: str) -> str:
+    """The marked stem of an English word; "" for what is none, or too short to have one."""
+    if not (_SHORTEST <= len(word) <= _LONGEST and word.isascii() and word.isalpha()):
+        return ""
+    return MARK + _stemmed(word)
+
+
+def stems(words: Iterable[str]) -> list[str]:
+    """The stems of words, in their order, repeats kept."""
+    return [found for word in words if (found := stem(word))]
