@@ -1,16 +1,20 @@
-"""Speed of collections: indexing in MB/s, a refresh without changes, and searches.
+"""Speed of collections: indexing, a refresh without changes, searches, and the memory it takes.
 
     uv run python -m bench.search FOLDER [QUERY]...
 
-Without queries, words of the folder's own titles are asked. Figures are of this process alone.
+Without queries, words of the collection's own titles are asked. Memory is that of this process and
+its readers together, at its peak. Figures of PDF files count pages as well.
 """
 
 import asyncio
 import statistics
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
+
+import psutil
 
 from activities.ingest.catalogue import collections
 from activities.ingest.database import collection_path, open_reader
@@ -23,7 +27,8 @@ _ROUNDS = 5
 _TITLES = 40
 
 
-def _task(query: str) -> ResolvedTask:
+def task_of(query: str, corpora: list[str]) -> ResolvedTask:
+    """A task whose only topic is a query."""
     topic = ResolvedTopic(
         id=query[:200], question=query[:500], query=content_query(query), names=names_of(query)
     )
@@ -31,7 +36,7 @@ def _task(query: str) -> ResolvedTask:
         goal=query,
         topics=[topic],
         strategy="react",
-        corpora=["bench"],
+        corpora=corpora,
         tools=["search"],
         language="en",
         limits=ResolvedLimits(
@@ -41,6 +46,32 @@ def _task(query: str) -> ResolvedTask:
         model="extractive",
         extractive=False,
     )
+
+
+class _Memory:
+    """The largest sum of resident memory of this process and its children."""
+
+    def __init__(self) -> None:
+        self.peak = 0
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> "_Memory":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        me = psutil.Process()
+        while not self._stop.wait(0.05):
+            try:
+                held = sum(p.memory_info().rss for p in (me, *me.children(recursive=True)))
+            except psutil.Error:
+                continue
+            self.peak = max(self.peak, held)
 
 
 def _index(home: Path, folder: Path) -> float:
@@ -60,11 +91,31 @@ async def _searches(home: Path, queries: list[str]) -> list[float]:
     backend = CorpusBackend(home)
     times: list[float] = []
     for query in queries * _ROUNDS:
-        task = _task(query)
+        task = task_of(query, ["bench"])
         started = time.perf_counter()
         await backend.search(task.topics[0].query, task)
         times.append((time.perf_counter() - started) * 1000)
     return times
+
+
+def _told(home: Path, seconds: float) -> None:
+    """How much was read in how long."""
+    (info,) = collections(home)
+    db = open_reader(collection_path(home, "bench"))
+    size = db.execute(
+        "SELECT sum(size) FROM files WHERE status IN ('indexed', 'partial')"
+    ).fetchone()[0]
+    text = db.execute("SELECT sum(length(text)) FROM documents").fetchone()[0]
+    pages = db.execute(
+        "SELECT count(DISTINCT document || headings) FROM chunks WHERE headings LIKE '%\"p. %'"
+    ).fetchone()[0]
+    db.close()
+    print(f"files: {info.files}, chunks: {info.chunks}")
+    print(
+        f"index: {seconds:.1f} s, {size / 1e6 / seconds:.1f} MB/s of files, "
+        f"{text / 1e6 / seconds:.1f} million characters of text a second"
+        + (f", {pages / seconds:.0f} pages of PDF a second" if pages else "")
+    )
 
 
 def main() -> None:
@@ -74,19 +125,11 @@ def main() -> None:
     folder = Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as temporary:
         home = Path(temporary)
-        seconds = _index(home, folder)
-        again = _index(home, folder)
-        (info,) = collections(home)
-        db = open_reader(collection_path(home, "bench"))
-        size = db.execute("SELECT sum(size) FROM files WHERE status = 'indexed'").fetchone()[0]
-        text = db.execute("SELECT sum(length(text)) FROM documents").fetchone()[0]
-        db.close()
-        print(f"files: {info.files}, chunks: {info.chunks}")
-        print(
-            f"index: {seconds:.1f} s, {size / 1e6 / seconds:.1f} MB/s of files, "
-            f"{text / 1e6 / seconds:.1f} million characters of text a second"
-        )
-        print(f"refresh without changes: {again * 1000:.0f} ms")
+        with _Memory() as memory:
+            seconds = _index(home, folder)
+        _told(home, seconds)
+        print(f"memory: {memory.peak / 1e6:.0f} MB at its peak")
+        print(f"refresh without changes: {_index(home, folder) * 1000:.0f} ms")
         times = asyncio.run(_searches(home, sys.argv[2:] or _titles(home)))
         p50 = statistics.median(times)
         p95 = statistics.quantiles(times, n=20)[18]

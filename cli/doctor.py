@@ -1,5 +1,6 @@
 """`doctor`: look at everything a run needs, and say what to fix."""
 
+import asyncio
 import dataclasses
 import tempfile
 import time
@@ -10,7 +11,7 @@ from typing import Final, Literal
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
-from activities.ingest.catalogue import CollectionInfo, collections
+from activities.ingest.catalogue import CollectionInfo, collections, file_statuses
 from activities.model.gateway import Gateway
 from activities.model.profiles import Profile, ProfileError, Profiles
 from activities.model.request import Request
@@ -26,6 +27,7 @@ from cli.session import Session, connected, is_embedded, profiles_of, someone_po
 from runtime.connect import registered_search_attributes
 from runtime.errors import UsageError
 from runtime.settings import Env, load_env
+from runtime.workers import corpus_backend
 from workflows.contracts.base import Strict
 from workflows.contracts.names import SEARCH_ATTRIBUTES
 from workflows.contracts.task import Settings, Task
@@ -34,6 +36,10 @@ from workflows.logic.resolve import resolve
 State = Literal["ok", "warn", "broken"]
 _MODEL_SECONDS: Final = 60.0
 _PROBE: Final = "doctor"
+_LOOKED_AT: Final = 100_000
+_NAMED: Final = 3
+# Other formats, empty files and programs are left out on purpose.
+_AS_IT_SHOULD_BE: Final = frozenset({"indexed", "unsupported", "empty", "binary"})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -136,12 +142,16 @@ async def _corpora(env: Env, *, embedded: bool) -> AsyncGenerator[Check]:
     if not found and embedded:
         fix = "`starter.py index PATH --name default`, or `run --corpus PATH`"
         yield Check("corpora", "warn", "no collection yet", fix)
-    backend = CorpusBackend(env.home)
+    try:
+        backend = corpus_backend(env)
+    except UsageError as error:
+        yield Check("search", "broken", str(error), "install it, or unset SUREFOOT_SEMANTIC")
+        backend = CorpusBackend(env.home)
     for info in found:
-        yield await _searched(backend, info)
+        yield await _searched(env, backend, info)
 
 
-async def _searched(backend: CorpusBackend, info: CollectionInfo) -> Check:
+async def _searched(env: Env, backend: CorpusBackend, info: CollectionInfo) -> Check:
     """One real query, for the name of the collection's own place."""
     name = f"corpus {info.name}"
     if info.problem:
@@ -156,7 +166,22 @@ async def _searched(backend: CorpusBackend, info: CollectionInfo) -> Check:
     if not info.chunks:
         return Check(name, "warn", f"{info.root}: nothing in it was indexed", again)
     count = f"{info.chunks} chunks, a query for {query!r} gave {len(hits.passages)} passages"
-    return Check(name, "ok", f"{info.root}, version {info.version}: {count}")
+    unread = await asyncio.to_thread(_not_read, env, info.name)
+    found = f"{info.root}, version {info.version}: {count}{unread}"
+    if not unread:
+        return Check(name, "ok", found)
+    return Check(name, "warn", found, f"all of them: `starter.py corpora {info.name}`")
+
+
+def _not_read(env: Env, name: str) -> str:
+    """The files that were not fully read, the first with their reasons."""
+    files = file_statuses(env.home, name, limit=_LOOKED_AT)
+    failed = [file for file in files if file.status not in _AS_IT_SHOULD_BE]
+    if not failed:
+        return ""
+    shown = "; ".join(f"{file.path} ({file.status}: {file.reason})" for file in failed[:_NAMED])
+    more = f" and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
+    return f"; not fully read: {shown}{more}"
 
 
 async def _worker(session: Session) -> Check:

@@ -28,6 +28,7 @@ class Env(BaseSettings):
         roots: folders that may be indexed, absolute.
         codec_keys: `id:base64` pairs; None means no encryption.
         attempts: attempts per act.
+        semantic: whether searches are ordered by meaning too (the extra `semantic`).
         heartbeat_seconds: None means 5 embedded, 30 otherwise (DESIGN, "Failure").
     """
 
@@ -50,6 +51,8 @@ class Env(BaseSettings):
     heartbeat_seconds: float | None = Field(
         None, ge=1, le=600, validation_alias="SUREFOOT_HEARTBEAT_SECONDS"
     )
+
+    semantic: bool = Field(False, validation_alias="SUREFOOT_SEMANTIC")
 
     @model_validator(mode="before")
     @classmethod

@@ -28,6 +28,7 @@ from activities.prepare import PrepareActivities
 from activities.search.activities import SearchActivities
 from activities.search.backend import SearchBackend
 from activities.search.corpus import CorpusBackend
+from activities.search.meaning import INSTALL, Meaning, is_installed
 from activities.store.files import StoreLocationError, open_store
 from activities.store.records import Records
 from runtime.connect import registered_search_attributes
@@ -162,13 +163,24 @@ def _assemble(
     return _Parts(
         client=client,
         records=records,
-        backend=backend or CorpusBackend(env.home),
+        backend=backend or corpus_backend(env),
         profiles=profiles,
         gateway=Gateway(profiles),
         settings=settings or env.settings(embedded=embedded),
         env=env,
         embedded=embedded,
     )
+
+
+def corpus_backend(env: Env) -> CorpusBackend:
+    """The search in the collections of the state directory.
+
+    Raises:
+        UsageError: order by meaning is wanted, and its extra is not installed.
+    """
+    if env.semantic and not is_installed():
+        raise UsageError(f"SUREFOOT_SEMANTIC: the extra is not installed; {INSTALL} installs it")
+    return CorpusBackend(env.home, meaning=Meaning() if env.semantic else None)
 
 
 def workflow_runner() -> SandboxedWorkflowRunner:

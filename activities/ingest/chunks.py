@@ -1,7 +1,8 @@
 """Chunks: passages of about 800 to 1,200 characters, each an exact range of the text.
 
-A chunk stays inside one section; it ends at a paragraph, else at a line, a sentence, a blank. A
-heading goes with what follows it. Nothing overlaps, nothing but white space is left out.
+A chunk stays inside one section; it ends at a paragraph, else at a line (one that ends a sentence
+before any other), a sentence, a blank. A heading goes with what follows it. Nothing overlaps,
+nothing but white space is left out.
 """
 
 import re
@@ -16,7 +17,12 @@ LONGEST: Final = 1200
 SHORTEST: Final = 200
 
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*")
-_CUTS = (re.compile(r"\n"), re.compile(r"[.!?;]\s|[。！？；]"), re.compile(r"\s|[，、,]"))
+_CUTS = (
+    re.compile(r"[.!?][\"')\]]*[ \t]*\n|[。！？；][”」』）]*\s*\n"),
+    re.compile(r"\n"),
+    re.compile(r"[.!?;]\s|[。！？；]"),
+    re.compile(r"\s|[，、,]"),
+)
 
 
 def chunks(document: Extracted) -> list[Chunk]:

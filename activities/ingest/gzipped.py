@@ -26,7 +26,7 @@ def unpacked(file: BinaryIO) -> tuple[BinaryIO, str]:
     size = 0
     try:
         with gzip.GzipFile(fileobj=file, mode="rb") as source:
-            while data := source.read(min(_PIECE, MOST_UNPACKED - size)):
+            while data := source.read1(min(_PIECE, MOST_UNPACKED - size)):
                 size += inner.write(data)
                 _check_ratio(size, file.tell())
                 if size >= MOST_UNPACKED:

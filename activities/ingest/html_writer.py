@@ -18,6 +18,15 @@ _SOFT_HYPHEN: Final = "\u00ad"
 _TITLE_CHARACTERS = 200
 
 
+def raised(words: str, script: str, before: str) -> str:
+    """Words of a `sup` or `sub` as raised or lowered characters, where each of them has one."""
+    table = _SCRIPTS[script]
+    behind_a_word = before[-1:].isalnum() or before[-1:] in tuple(")）]")
+    return (
+        words.translate(table) if behind_a_word and all(ord(c) in table for c in words) else words
+    )
+
+
 class TextWriter:
     """Collects text; breaks are asked for and written before the next word.
 
@@ -67,12 +76,9 @@ class TextWriter:
 
     def _scripted(self, words: str) -> str:
         """Digits that stand raised behind a word stay so: 10⁶ is not 106."""
-        table = _SCRIPTS.get(self._script)
-        if table is None or self._blank or self._breaks or not self._parts:
+        if self._blank or self._breaks or not self._parts:
             return words
-        behind_a_word = self._parts[-1][-1:].isalnum() or self._parts[-1][-1:] in ")）]"
-        written = all(ord(c) in table for c in words)
-        return words.translate(table) if behind_a_word and written else words
+        return raised(words, self._script, self._parts[-1])
 
     def paragraph(self) -> None:
         """A blank line before what follows."""

@@ -13,9 +13,10 @@ from activities.search.backend import (
     FoundPassage,
     InvalidToolResultError,
     SearchBackend,
+    SourceChangedError,
     ToolFailedError,
 )
-from activities.search.ledger_page import Layout
+from activities.search.ledger_page import Laid, Layout
 from activities.store.base import ref_of
 from activities.store.guard import check_store, evidence_lost
 from activities.store.records import Records
@@ -26,6 +27,7 @@ from workflows.contracts.task import ResolvedTask
 from workflows.logic.pages import appended, numbered
 
 _PASSAGES = 5
+_SEARCHES = 3  # a collection is seldom indexed again twice within one search
 _ERROR_CHARACTERS = 500
 _NOTE_CHARACTERS = 300
 
@@ -75,13 +77,7 @@ class SearchActivities:
     async def _searched(
         self, inp: SearchInput, task: ResolvedTask, page: Page, known: list[Entry]
     ) -> SearchResult:
-        found = await self._backend.search(inp.query, task)
-        _check(found)
-        # The time of the first schedule is the same for every attempt, so pages are too.
-        at = activity.info().scheduled_time.isoformat(timespec="seconds")
-        laid = Layout(task, known, inp.query, at).lay(found, inp.room)
-        for passage in laid.fresh:
-            await self._keep(inp.run_id, passage)
+        laid = await self._laid(inp, task, known)
         return SearchResult(
             ok=True,
             hits=laid.hits,
@@ -89,6 +85,24 @@ class SearchActivities:
             note=laid.note,
             attempt=activity.info().attempt,
         )
+
+    async def _laid(self, inp: SearchInput, task: ResolvedTask, known: list[Entry]) -> Laid:
+        """Search and keep the new texts; once more where a new index came in between."""
+        # The time of the first schedule is the same for every attempt, so pages are too.
+        at = activity.info().scheduled_time.isoformat(timespec="seconds")
+        for tries in range(1, _SEARCHES + 1):
+            found = await self._backend.search(inp.query, task)
+            _check(found)
+            laid = Layout(task, known, inp.query, at).lay(found, inp.room)
+            try:
+                for passage in laid.fresh:
+                    await self._keep(inp.run_id, passage)
+            except SourceChangedError:
+                if tries == _SEARCHES:
+                    raise
+            else:
+                return laid
+        raise AssertionError("the last try returns or raises")
 
     async def _keep(self, run_id: str, passage: FoundPassage) -> None:
         """Copy a source's whole text into the store: a later re-index changes nothing."""

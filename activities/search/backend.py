@@ -10,6 +10,10 @@ class ToolFailedError(Exception):
     """The tool itself reports a failure; its own words become the observation's error."""
 
 
+class SourceChangedError(OSError):
+    """A source is no longer what it was when it was found: search again."""
+
+
 class InvalidToolResultError(Exception):
     """What came back breaks the tool's contract (REQUIREMENTS 167)."""
 

@@ -18,11 +18,14 @@ from activities.ingest.database import (
     meta,
     open_reader,
 )
+from activities.ingest.stems import MARK
 from workflows.logic.cover import Weighed
 from workflows.logic.tokens import query_tokens
 
 _MOST_TERMS: Final = 64
-_ENOUGH_CHUNKS: Final = 500
+_ENOUGH_CHUNKS: Final = 300
+_SOME_CHUNKS: Final = 100
+_TOO_MANY_CHUNKS: Final = 1_200
 _CACHED_TERMS: Final = 20_000
 _IDLE_CONNECTIONS: Final = 8
 _JOINER: Final = re.compile(r"[_.\-/:+#~]+")
@@ -166,6 +169,8 @@ class Snapshot:
         for most, _, known in sorted(telling):
             if chunks >= _ENOUGH_CHUNKS or len(found) >= _MOST_TERMS:
                 break
+            if chunks >= _SOME_CHUNKS and chunks + most > _TOO_MANY_CHUNKS:
+                break
             found += known
             chunks += most
         return list(dict.fromkeys(found))[:_MOST_TERMS]
@@ -250,7 +255,8 @@ def _candidate(
 ) -> Candidate:
     path, title, sha256, first, last, headings, topics, date, links, rank = row[:10]
     body, head, stemmed, document, chunk, kin = row[10:]
-    held = f"{body} {head} {stemmed}" if heads else f"{body} {stemmed}"
+    held = wanted.intersection(f"{body} {head}".split(" ") if heads else body.split(" "))
+    stemmed = f" {stemmed} "
     return Candidate(
         source_id=f"{collection}:{path}",
         title=title,
@@ -263,7 +269,7 @@ def _candidate(
         path=path,
         links=links,
         rank=-rank,
-        held=wanted.intersection(held.split(" ")),
+        held=held.union(form for form in wanted if form[0] == MARK and f" {form} " in stemmed),
         document=document,
         chunk=chunk,
         kin=kin,

@@ -2,42 +2,47 @@
 
 import math
 import re
-from itertools import pairwise
+from bisect import bisect_left
+from typing import Final
 
-from activities.ingest.stems import stem
+from activities.ingest.stems import MARK
 from workflows.logic.cover import Weighed
-from workflows.logic.tokens import tokens
+from workflows.logic.tokens import is_cjk
 
-_STARTS = re.compile(r"(?:\n|[.!?]\s|[。！？])\s*(?=\S)")
-
-_Sentence = tuple[int, int, frozenset[str]]
+_STARTS: Final = re.compile(r"(?:\n|[.!?]\s|[。！？])\s*(?=\S)")
+# Full-width forms as the half-width ones of the index; the length stays.
+_WIDTH: Final = {0xFF01 + n: 0x21 + n for n in range(94)}
 
 
 def excerpt(text: str, query: Weighed, limit: int) -> str:
     """At most `limit` characters of a passage, verbatim, from the start of a sentence or line."""
     if len(text) <= limit:
         return text
-    words = {form: word for word, forms in query.forms.items() for form in forms}
+    found = _places(text, query)
     starts = [0, *(match.end() for match in _STARTS.finditer(text))]
-    sentences = [
-        (start, end, _held(text[start:end], words)) for start, end in pairwise([*starts, len(text)])
-    ]
-    best = max(range(len(starts)), key=lambda i: (_worth(sentences, i, limit, query), -i))
-    return text[starts[best] : starts[best] + limit].rstrip()
+    best = max(starts, key=lambda start: (_worth(found, start, start + limit, query), -start))
+    return text[best : best + limit].rstrip()
 
 
-def _held(sentence: str, words: dict[str, str]) -> frozenset[str]:
-    """The words of the query that a sentence holds, in any of their forms."""
-    return frozenset(
-        words[form] for token in tokens(sentence) for form in (token, stem(token)) if form in words
-    )
+def _places(text: str, query: Weighed) -> list[tuple[int, str]]:
+    """Where words of the query stand, in any of their forms: the end of the form, the word."""
+    folded = text.translate(_WIDTH).lower()
+    if len(folded) != len(text):  # a few letters of Turkish and German grow
+        folded = text
+    found: list[tuple[int, str]] = []
+    for word, forms in query.forms.items():
+        for form in {form.removeprefix(MARK) for form in forms}:
+            inside = is_cjk(form)
+            place = folded.find(form)
+            while place >= 0:
+                if inside or not (place and folded[place - 1].isalnum()):
+                    found.append((place + len(form), word))
+                place = folded.find(form, place + len(form))
+    return sorted(found)
 
 
-def _worth(sentences: list[_Sentence], first: int, limit: int, query: Weighed) -> float:
-    """What the sentences of a window hold; one that is cut counts only at its start."""
-    start, _, held = sentences[first]
-    for _, end, also in sentences[first + 1 :]:
-        if end > start + limit:
-            break
-        held |= also
-    return math.fsum(query.weights[word] for word in held)
+def _worth(found: list[tuple[int, str]], start: int, end: int, query: Weighed) -> float:
+    """What a window holds of the query."""
+    first = bisect_left(found, (start, ""))
+    last = bisect_left(found, (end, ""))
+    return math.fsum(query.weights[word] for word in {word for _, word in found[first:last]})

@@ -93,6 +93,17 @@ def test_doctor_finds_what_is_broken(console: Console, folder: Path) -> None:
     assert re.search(r"broken +store", ill.out)
 
 
+def test_doctor_names_files_that_were_not_fully_read(console: Console, folder: Path) -> None:
+    (folder / "half.pdf").write_bytes(b"%PDF-1.7 and nothing more")
+    (folder / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    assert console.run("index", str(folder), "--name", "notes").code == 0
+    (check,) = [c for c in console.run("doctor", "--json").document if c["name"] == "corpus notes"]
+    assert check["state"] == "warn"
+    assert "half.pdf (corrupt: damaged PDF" in check["found"]
+    assert "picture.png" not in check["found"]
+    assert check["fix"] == "all of them: `starter.py corpora notes`"
+
+
 def test_corpora_lists_files_with_their_status(console: Console, folder: Path) -> None:
     assert "no collection yet" in console.run("corpora").out
     (folder / "leer.txt").write_text("")

@@ -220,6 +220,8 @@ def source(number: int, **fields: Any) -> Source:
     [
         ([source(1), source(2)], "high"),
         ([source(1), source(2, sha256="1")], "medium"),
+        ([source(1, kin="k"), source(2, kin="k")], "medium"),  # two copies are one source
+        ([source(1, kin="k"), source(2, kin="l")], "high"),
         ([source(1, primary=True)], "high"),
         ([source(1)], "medium"),
         ([source(1), source(2, date="")], "medium"),

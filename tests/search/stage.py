@@ -11,7 +11,7 @@ from typing import Any
 from temporalio.testing import ActivityEnvironment
 
 from activities.search.activities import SearchActivities
-from activities.search.backend import Found, FoundPassage
+from activities.search.backend import Found, FoundPassage, SourceChangedError
 from activities.store.files import FileStore
 from activities.store.records import Records
 from workflows.contracts.acts import SearchInput, SearchResult
@@ -50,6 +50,7 @@ class Backend:
     def __init__(self) -> None:
         self.answers: Sequence[Answer] = []
         self.texts: dict[str, str] = {}
+        self.changed: set[str] = set()  # texts that a new index has replaced meanwhile
         self.wait: asyncio.Event | None = None
 
     async def search(self, query: str, task: ResolvedTask) -> Found:
@@ -65,6 +66,8 @@ class Backend:
 
     async def text(self, passage: FoundPassage) -> str:
         """The text a passage was made from."""
+        if passage.sha256 in self.changed:
+            raise SourceChangedError(f"the text of {passage.source_id!r} changed")
         return self.texts[passage.sha256]
 
     async def answerable(self, task: ResolvedTask) -> list[bool]:

@@ -5,6 +5,7 @@ source replaces its first version; a failure loses the page or hides as an empty
 """
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -269,3 +270,36 @@ async def test_heartbeats_and_cancel(stage: Stage) -> None:
     environment.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
+
+
+async def test_a_new_index_between_search_and_reading_is_no_failure(stage: Stage) -> None:
+    old, new = "the first version of the text" * 2, "a later version of the text" * 2
+    before = stage.backend.passage("notes:a.md", old)
+    after = stage.backend.passage("notes:a.md", new)
+    stage.backend.changed = {before.sha256}
+    stage.backend.answers = [Found((before,)), Found((after,))]
+    result = await stage.take("one")
+    assert result.ok
+    assert [hit.sha for hit in result.hits] == [after.sha256[:16]]
+    # It has its bounds: what changes all the time is a failure, not a loop.
+    other = stage.backend.passage("notes:b.md", old + "!")
+    stage.backend.changed = {other.sha256}
+    stage.backend.answers = [Found((other,))] * 3
+    with pytest.raises(ApplicationError, match="changed"):
+        await stage.search("two")
+
+
+async def test_a_passage_inside_of_what_was_seen_is_no_progress(stage: Stage) -> None:
+    text = "0123456789" * 20
+    merged = replace(stage.backend.passage("notes:a.md", text), start=0, end=90)
+    stage.backend.answers = [
+        Found((merged,)),
+        Found((replace(merged, start=10, end=40),)),
+        Found((replace(merged, start=50, end=120),)),
+    ]
+    await stage.take("one")
+    await stage.take("two")
+    assert stage.state.no_progress == 1
+    await stage.take("three")
+    assert stage.state.no_progress == 0
+    assert [(e.start, e.end) for e in await stage.entries()] == [(0, 90), (10, 40), (50, 120)]
