@@ -20,7 +20,6 @@ from activities.ingest.document import Extracted, UnreadableFileError
 from activities.ingest.word import read_docx
 from tests.ingest.word_files import run, word, zipped
 
-
 YES = "<w:r><w:t>yes</w:t></w:r>"
 
 
