@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import sys
 import traceback
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, NoReturn
@@ -35,6 +36,7 @@ class _LeftError(Exception):
 
 def execute(job: Callable[[], Coroutine[Any, Any, int]]) -> NoReturn:
     """Run a command's coroutine and end the process with its exit code."""
+    _open_closed_streams()
     use_utf8()
     code = OTHER
     try:
@@ -45,6 +47,13 @@ def execute(job: Callable[[], Coroutine[Any, Any, int]]) -> NoReturn:
         traceback.print_exc()
     finally:
         leave(code)
+
+
+def _open_closed_streams() -> None:
+    """A stream that the caller closed takes what is written to it, and keeps nothing."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - stays
 
 
 def _run(job: Callable[[], Coroutine[Any, Any, int]]) -> int:
@@ -64,7 +73,9 @@ def _run(job: Callable[[], Coroutine[Any, Any, int]]) -> int:
     except (UsageError, ProfileError) as error:
         complain(str(error))
         return USAGE
-    except CommandError as error:
+    except BrokenPipeError:
+        raise
+    except (CommandError, OSError) as error:  # such as a full disk
         complain(str(error))
         return OTHER
 
@@ -100,9 +111,11 @@ async def _explained(job: Callable[[], Coroutine[Any, Any, int]]) -> int:
     try:
         return await job()
     except RPCError as error:
-        if error.status is RPCStatusCode.NOT_FOUND:
-            from runtime.errors import UsageError
+        from runtime.errors import UsageError
 
+        if error.status is RPCStatusCode.INVALID_ARGUMENT:
+            raise UsageError(f"the Temporal server refused it: {error.message}") from None
+        if error.status is RPCStatusCode.NOT_FOUND:
             raise UsageError(
                 f"not found: {error.message}; `starter.py list` shows the runs"
             ) from None

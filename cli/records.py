@@ -22,14 +22,16 @@ def opened_store(env: Env) -> EvidenceStore:
 
 
 async def stored_result(env: Env, workflow_id: str) -> dict[str, Any] | None:
-    """The result of a run that has ended; None where the store holds none."""
+    """The result of a run that has ended; None where the store holds none that can be read."""
     data = await opened_store(env).get_record("result", workflow_id)
-    if data is None:
-        return None
-    return cast("dict[str, Any]", json.loads(data))
+    try:
+        found: object = json.loads(data) if data is not None else None
+    except ValueError:
+        return None  # a damaged record is as good as none: the server may still know
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
 
 
 async def stored_report(env: Env, workflow_id: str) -> str | None:
     """The whole report of a run, beyond the 64 KiB that stand in the result."""
     data = await opened_store(env).get_record("report", workflow_id)
-    return None if data is None else data.decode()
+    return None if data is None else data.decode("utf-8", "replace")

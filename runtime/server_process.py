@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import psutil
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from runtime.errors import ServerError
 from workflows.contracts import names
@@ -54,10 +54,10 @@ class ServerRecord(BaseModel):
         fixed: the port was asked for by name (`serve`); later sessions do not want it again.
     """
 
-    pid: int = 0
+    pid: int = Field(default=0, ge=0)
     start_time: float = 0.0
-    port: int
-    ui_port: int
+    port: int = Field(ge=0, le=_LAST_PORT)
+    ui_port: int = Field(ge=0, le=_LAST_PORT)
     fixed: bool = False
     binary: str = ""
 

@@ -60,7 +60,7 @@ class Env(BaseSettings):
         given = {k: v for k, v in values.items() if not (isinstance(v, str) and not v.strip())}
         store = given.get("SUREFOOT_STORE")
         if store is None:
-            store = absolute(Path(given.get("SUREFOOT_HOME", HOME))) / "store"
+            store = Path(given.get("SUREFOOT_HOME", HOME)) / "store"
         if "://" not in str(store):
             store = absolute(Path(store))
         return {**given, "SUREFOOT_STORE": str(store)}
@@ -111,7 +111,10 @@ class Env(BaseSettings):
 
 def absolute(path: Path) -> Path:
     """Absolute, with `~` expanded; symbolic links stay as they are."""
-    return Path(os.path.abspath(path.expanduser()))
+    try:
+        return Path(os.path.abspath(path.expanduser()))
+    except RuntimeError:
+        raise ValueError("no such user's home") from None
 
 
 def load_env() -> Env:
