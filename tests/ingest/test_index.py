@@ -192,6 +192,7 @@ def test_odd_names(build: Build, home: Path, folder: Path) -> None:
     assert build().version == 1
 
 
+# failures.jsonl E11
 def test_links(build: Build, home: Path, folder: Path) -> None:
     (folder.parent / "secret.md").write_text("outside")
     (folder.parent / "docs-secret").mkdir()
@@ -224,6 +225,7 @@ def test_the_state_directory_is_no_source(folder: Path) -> None:
         assert result.files == {"indexed": 2, "unsupported": 1}
 
 
+# failures.jsonl E14
 @pytest.mark.parametrize(
     ("path", "words"),
     [

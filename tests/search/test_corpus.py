@@ -54,6 +54,7 @@ async def look(backend: CorpusBackend, query: str, *, min_cover: float = 0.0) ->
     return await backend.search(query, asked)
 
 
+# failures.jsonl E03 and E05
 CHINESE = {
     "a.md": "部署方案已经在会议上讨论",
     "b.md": "重跑gen-itgc后悬空引用清零",

@@ -30,6 +30,8 @@ def language_of(text: str) -> str:
     if sample.isascii():  # as most documents are
         return "en"
     han, kana, hangul = (len(p.findall(sample)) for p in (_HAN, _KANA, _HANGUL))
+    if not han + kana + hangul:
+        return "en"
     words = [w for w in _LATIN_WORD.findall(sample) if not is_cjk(w)]
     latin = 1.5 * len(words) + 1.5 * sum(w.casefold() in ENGLISH for w in words)
     if hangul > han + kana:
