@@ -37,6 +37,7 @@ _FOLDERS: Final = {
     "handbook": Path("/usr/share/doc/debian-handbook/html/zh-CN"),
 }
 _MAN: Final = Path("/usr/share/man/zh_CN")
+_MAN_SECONDS: Final = 20
 _ALL: Final = Rules()
 _VARIANTS: Final = {
     "all rules": _ALL,
@@ -91,12 +92,17 @@ def _rendered(target: Path) -> Path:
     def render(page: Path) -> None:
         out = target / page.parent.name / page.name.removesuffix(".gz")
         out.parent.mkdir(parents=True, exist_ok=True)
-        done = subprocess.run(
-            ["man", "-Tutf8", "-l", str(page)],
-            env={"MANWIDTH": "100", "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"},
-            capture_output=True,
-            check=False,
-        )
+        try:
+            done = subprocess.run(
+                ["man", "-Tutf8", "-l", str(page)],
+                env={"MANWIDTH": "100", "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"},
+                capture_output=True,
+                check=False,
+                timeout=_MAN_SECONDS,
+                start_new_session=True,
+            )
+        except subprocess.TimeoutExpired:  # one page keeps groff busy for minutes
+            return
         out.write_bytes(done.stdout)
 
     with ThreadPoolExecutor(2) as threads:
