@@ -1,7 +1,11 @@
-"""Zip archives within bounds: looked at, and read through once, before a library opens them."""
+"""Zip archives within bounds: looked at, then read through once, before a library opens them."""
 
+import lzma
+import struct
 import zipfile
 import zlib
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import BinaryIO, Final
 
 from activities.ingest.document import UnreadableFileError
@@ -12,30 +16,57 @@ MOST_RATIO: Final = 200
 _RATIO_FROM: Final = 1024 * 1024
 _PIECE: Final = 1024 * 1024
 _ENCRYPTED_FLAG: Final = 1
+# What zipfile and its decompressors raise for damage; places beyond 2**63 overflow.
+_DAMAGE: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    OSError,
+    OverflowError,
+    ValueError,
+)
 
 
 def checked_names(file: BinaryIO) -> list[str]:
-    """The names of a zip archive's entries, once every entry has been unpacked within bounds.
+    """The names of a zip archive's entries, when what it says of itself is within bounds.
 
-    What an archive says of its sizes may be a lie, so they are counted. Archives inside of the
-    archive are not opened. The file is at its start again afterwards.
+    Nothing is unpacked. The file is at its start again afterwards.
 
     Raises:
-        UnreadableFileError: `corrupt`, `encrypted` or `too_large`.
+        UnreadableFileError: `corrupt`, `encrypted`, `too_large` or `unsupported`.
     """
+    with _opened(file) as archive:
+        entries = archive.infolist()
+        _check_entries(entries)
+    return [entry.filename for entry in entries]
+
+
+def check_contents(file: BinaryIO) -> None:
+    """Unpack every entry piece by piece: sizes are counted, for those an archive says may lie.
+
+    Archives inside of the archive are not opened. The file is at its start again afterwards.
+
+    Raises:
+        UnreadableFileError: `corrupt` (also a wrong checksum), `too_large` or `unsupported`.
+    """
+    with _opened(file) as archive:
+        left = MOST_UNPACKED
+        for entry in archive.infolist():
+            left -= _counted(archive, entry, left)
+
+
+@contextmanager
+def _opened(file: BinaryIO) -> Generator[zipfile.ZipFile]:
     try:
         with zipfile.ZipFile(file) as archive:
-            entries = archive.infolist()
-            _check_entries(entries)
-            left = MOST_UNPACKED
-            for entry in entries:
-                left -= _counted(archive, entry, left)
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError) as error:
+            yield archive
+    except _DAMAGE as error:
         raise UnreadableFileError("corrupt", f"damaged ZIP archive: {str(error)[:200]}") from None
-    except (NotImplementedError, RuntimeError) as error:
+    except RuntimeError as error:  # a way of packing that zipfile does not know
         raise UnreadableFileError("unsupported", f"ZIP archive: {str(error)[:200]}") from None
     file.seek(0)
-    return [entry.filename for entry in entries]
 
 
 def _check_entries(entries: list[zipfile.ZipInfo]) -> None:
@@ -49,10 +80,22 @@ def _check_entries(entries: list[zipfile.ZipInfo]) -> None:
     names = [entry.filename for entry in entries]
     if len(set(names)) < len(names):
         raise UnreadableFileError("corrupt", "damaged ZIP archive: two entries of one name")
-    for name in names:
-        if name.startswith(("/", "\\")) or ".." in name.replace("\\", "/").split("/"):
-            reason = f"damaged ZIP archive: an entry leads out of it ({name[:80]!r})"
-            raise UnreadableFileError("corrupt", reason)
+    for entry in entries:
+        _check_ratio(entry, entry.file_size)
+        _check_name(entry.filename)
+
+
+def _check_name(name: str) -> None:
+    steps = name.replace("\\", "/").split("/")
+    if not steps[0] or ".." in steps or steps[0].endswith(":"):
+        reason = f"damaged ZIP archive: an entry leads out of it ({name[:80]!r})"
+        raise UnreadableFileError("corrupt", reason)
+
+
+def _check_ratio(entry: zipfile.ZipInfo, size: int) -> None:
+    if size > _RATIO_FROM and size > MOST_RATIO * max(1, entry.compress_size):
+        found = f"an entry of {entry.compress_size:,} bytes unpacks to {size / 1e6:,.0f} MB or more"
+        raise _too_large(found, f"{MOST_RATIO} times its size")
 
 
 def _counted(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, left: int) -> int:
@@ -63,12 +106,7 @@ def _counted(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, left: int) -> int
             size += len(data)
             if size > left:
                 raise _too_large("more unpacked than it says", f"{MOST_UNPACKED / 1e6:,.0f} MB")
-            if size > _RATIO_FROM and size > MOST_RATIO * max(1, entry.compress_size):
-                raise _too_large(
-                    f"an entry of {entry.compress_size:,} bytes unpacks to more than "
-                    f"{size / 1e6:,.0f} MB",
-                    f"{MOST_RATIO} times its size",
-                )
+            _check_ratio(entry, size)
     return size
 
 

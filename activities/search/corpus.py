@@ -27,10 +27,8 @@ from workflows.logic.terms import names_of, query_key
 from workflows.logic.tokens import query_tokens
 
 _CANDIDATES = 32
-# Measured on the questions of bench/retrieval: the meaning counts a little more than the words.
-_JUDGED = 40
-_LEXICAL = 1.0
-_SEMANTIC = 1.5
+# Measured by bench/retrieval: meaning counts as much as words; more of either is no better.
+_SEMANTIC = 1.0
 _MOST_TOKENS = 400
 _QUERY_CHARACTERS = 10_000
 _SOME_LINKS = 0.5
@@ -190,15 +188,14 @@ def _score(candidate: Candidate, snapshot: Snapshot, query: Weighed) -> Scored:
 
 
 def _by_meaning(meaning: Meaning, query: str, found: list[Scored]) -> list[Scored]:
-    """The best candidates ordered anew: the words count as before, the meaning beside them."""
-    best, rest = found[:_JUDGED], found[_JUDGED:]
-    near = meaning.likeness(query, [_said(scored) for scored in best])
-    top = max((scored.score for scored in best), default=0.0) or 1.0
-    weighed = [
-        replace(scored, score=scored.score * _LEXICAL + top * _SEMANTIC * max(0.0, likeness))
-        for scored, likeness in zip(best, near, strict=True)
+    """Candidates ordered anew: the words count as before, the meaning beside them."""
+    near = meaning.likeness(query, [_said(scored) for scored in found])
+    top = max((scored.score for scored in found), default=0.0) or 1.0
+    ordered = [
+        replace(scored, score=scored.score + top * _SEMANTIC * max(0.0, likeness))
+        for scored, likeness in zip(found, near, strict=True)
     ]
-    return [*sorted(weighed, key=lambda s: s.order), *rest]
+    return sorted(ordered, key=lambda scored: scored.order)
 
 
 def _said(scored: Scored) -> str:

@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 import docx
 import pytest
 from docx.document import Document as Package
+from docx.opc.packuri import PackURI
+from docx.opc.part import Part
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +22,9 @@ from activities.ingest.document import Extracted, UnreadableFileError
 from activities.ingest.word import read_docx
 from tests.ingest.word_files import run, word, zipped
 
+NS = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml"
 YES = "<w:r><w:t>yes</w:t></w:r>"
 
 
@@ -132,6 +137,105 @@ def test_what_the_page_shows(body: str, text: str) -> None:
     assert read(word(body)).text == text
 
 
+def _with(data: bytes, change: Callable[[str, bytes], bytes], **more: bytes) -> bytes:
+    """A package with its parts changed, and `more` of them, named as for `zipped`."""
+    with zipfile.ZipFile(io.BytesIO(data)) as source:
+        return zipped(**{n: change(n, source.read(n)) for n in source.namelist()}, **more)
+
+
+def _in(part: str, old: str, new: str) -> Callable[[str, bytes], bytes]:
+    return lambda name, data: data.replace(old.encode(), new.encode()) if part in name else data
+
+
+def test_no_title_and_date_are_invented() -> None:
+    found = read(word(run("x")))
+    assert (found.title, found.date, found.problem) == ("", "", "")
+
+
+def test_a_damaged_date_takes_no_title_along() -> None:
+    broken = _in("core.xml", "2026-02-03T00:00:00Z", "yesterday")
+    found = read(_with(made(_report), broken))
+    assert found.title == "Backup report"
+
+
+def test_foot_and_endnotes_come_at_the_end() -> None:
+    package = docx.Document(io.BytesIO(made(_report)))
+    for kind, text in (("endnotes", "second"), ("footnotes", "first")):
+        root = f'<w:{kind} xmlns:w="{NS}"><w:{kind[:-1]}>{run(text)}</w:{kind[:-1]}></w:{kind}>'
+        part = Part(PackURI(f"/word/{kind}.xml"), f"{WORD}.{kind}+xml", root.encode(), None)  # pyright: ignore[reportArgumentType] - typed without None
+        package.part.relate_to(part, f"{OFFICE}/{kind}")
+    out = io.BytesIO()
+    package.save(out)
+    assert read(out.getvalue()).text.endswith("The end.\n\nfirst\n\nsecond")
+
+
+MAIN = f"{WORD}.document.main+xml"
+
+
+@pytest.mark.parametrize(
+    "kind", ["application/vnd.ms-word.document.macroEnabled.main+xml", f"{WORD}.template.main+xml"]
+)
+def test_templates_and_documents_with_macros(kind: str) -> None:
+    assert read(_with(word(run("x")), _in("Content_Types", MAIN, kind))).text == "x"
+
+
+def test_the_name_that_word_on_the_web_gives() -> None:
+    data = _with(word(run("x")), _in("", "document.xml", "document2.xml"))
+    with zipfile.ZipFile(io.BytesIO(data)) as source:
+        parts = {n.replace("ment.x", "ment2.x"): source.read(n) for n in source.namelist()}
+    assert read(zipped(**parts)).text == "x"
+
+
+def test_a_document_without_styles() -> None:
+    bare = _in("document.xml.rels", 'Id="r1"', 'TargetMode="External" Id="r1"')
+    assert read(_with(word(run("x")), bare)).text == "x"
+
+
+def test_what_is_not_read_is_said() -> None:
+    math = '<m:oMath xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"/>'
+    assert read(word(run("x") + f"<w:p>{math}</w:p>")).problem == "not read: formulas"
+    assert read(word(run("x") + "<w:altChunk/>")).problem == "not read: embedded documents"
+    assert refused(word("<w:altChunk/>"))[0] == "unsupported"
+
+
+def test_the_strict_form_is_refused_by_name() -> None:
+    other = _in("word/document.xml", NS, "http://purl.oclc.org/ooxml/wordprocessingml/main")
+    status, reason = refused(_with(word(run("x")), other))
+    assert (status, "strict" in reason) == ("unsupported", True)
+
+
+ENTITIES = '<!ENTITY a "ha ha ha">' + "".join(
+    f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">' for n in range(9)
+)
+
+
+@pytest.mark.parametrize(
+    ("entities", "words"),
+    [
+        (ENTITIES, "&j;"),
+        ('<!ENTITY a "not ">', "&a;"),
+        ('<!ENTITY a SYSTEM "file:///etc/passwd">', "&a;"),
+    ],
+)
+def test_entities_never_put_in_words(entities: str, words: str) -> None:
+    def change(name: str, data: bytes) -> bytes:
+        changed = f"<!DOCTYPE d [{entities}]>".encode() + data.replace(b"X", words.encode())
+        return changed if name == "word/document.xml" else data
+
+    assert refused(_with(word(run("may X be done")), change))[0] == "corrupt"
+
+
+def test_a_bomb_in_a_package() -> None:
+    bomb = _with(word(run("x")), lambda _, data: data, word__media__a=bytes(60_000_000))
+    assert refused(bomb)[0] == "too_large"
+
+
+def test_what_is_no_word_document_is_named_without_unpacking_it() -> None:
+    data = bytearray(zipped(xl__workbook_xml=b"<workbook/>" * 9))
+    data[data.index(b"PK\x03\x04") + 45] ^= 0xFF
+    assert refused(bytes(data)) == ("unsupported", "Excel workbook: not a format that is read")
+
+
 def test_what_is_refused() -> None:
     assert refused(word(""))[0] == "empty"
     assert refused(zipped(word__document_xml=b"<broken"))[0] == "corrupt"
@@ -141,12 +245,11 @@ def test_what_is_refused() -> None:
     )
     assert "Excel" in refused(zipped(xl__workbook_xml=b"x"))[1]
     assert "EPUB" in refused(zipped(**{"META-INF__container_xml": b"x"}))[1]
-    image = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(word(""))) as source, zipfile.ZipFile(image, "w") as target:
-        for name in source.namelist():
-            target.writestr(name, source.read(name))
-        target.writestr("word/media/image1.png", b"\x89PNG")
-    assert refused(image.getvalue())[0] == "scanned"
+    assert "PowerPoint" in refused(zipped(ppt__presentation_xml=b"x"))[1]
+    assert "Java" in refused(zipped(**{"META-INF__MANIFEST.MF": b"x"}))[1]
+    assert "OpenDocument" in refused(zipped(content_xml=b"x"))[1]
+    scan = _with(word(""), lambda _, data: data, **{"word/media/image1.png": b"\x89PNG"})
+    assert refused(scan)[0] == "scanned"
 
 
 def test_deep_nesting_ends() -> None:
@@ -155,17 +258,41 @@ def test_deep_nesting_ends() -> None:
 
 
 _GOOD = made(_report)
+_PARTS = word(
+    "<w:sdt><w:sdtContent>" + run("some words", '<w:color w:val="FFFFFF"/>') + "</w:sdtContent>"
+    "</w:sdt><w:tbl><w:tr><w:tc>" + run("a cell") + "</w:tc></w:tr></w:tbl>"
+)
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, len(_GOOD) - 1), st.integers(0, 255)), max_size=9))
-def test_a_damaged_file_is_read_or_refused(changes: list[tuple[int, int]]) -> None:
-    data = bytearray(_GOOD)
+def _changed(data: bytes, changes: list[tuple[int, int]]) -> bytes:
+    changed = bytearray(data)
     for place, value in changes:
-        data[place] = value
+        changed[place % len(changed)] = value
+    return bytes(changed)
+
+
+def _read_or_refused(data: bytes) -> None:
     try:
-        found = read(bytes(data))
+        found = read(data)
     except UnreadableFileError:
         return
     assert found.text.strip()
     found.text.encode()
+
+
+CHANGES = st.lists(st.tuples(st.integers(0, 99_999), st.integers(0, 255)), min_size=1, max_size=9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(CHANGES, st.integers(0, len(_GOOD)))
+def test_a_damaged_file_is_read_or_refused(changes: list[tuple[int, int]], cut: int) -> None:
+    _read_or_refused(_changed(_GOOD, changes))
+    _read_or_refused(_GOOD[:cut])
+
+
+@settings(max_examples=60, deadline=None)
+@given(CHANGES, st.sampled_from(["document.xml", "styles.xml", ".rels", "Content_Types"]))
+def test_a_damaged_part_is_read_or_refused(changes: list[tuple[int, int]], part: str) -> None:
+    _read_or_refused(
+        _with(_PARTS, lambda name, data: _changed(data, changes) if part in name else data)
+    )
