@@ -9,7 +9,9 @@ import datetime
 import importlib
 import re
 from collections.abc import Iterator
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, BinaryIO, Final
 
 from activities.ingest.document import Extracted, Heading, UnreadableFileError
@@ -18,9 +20,11 @@ MOST_CHARACTERS: Final = 20_000_000
 PAGE_LEVEL: Final = 9  # below every level of an outline
 _MOST_ENTRIES: Final = 2_000
 _MOST_LEVELS: Final = 6
+_MOST_TRIES: Final = 20  # places of a title on a page that are looked at
 _TITLE_CHARACTERS: Final = 200
 
-_BROKEN: Final = re.compile(r"([^\W\d_]+)[\x02\ufffe\u00ad]\s*([^\W\d_]+)")
+# It starts where a word does: else a page of one long word takes the square of its length.
+_BROKEN: Final = re.compile(r"(?<![^\W\d_])([^\W\d_]+)[\x02\ufffe\u00ad]\s*([^\W\d_]+)")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff\ufeff]")
 _WORD: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _SENTENCE_END: Final = re.compile(r"[.!?:。！？：][)\]\"'”’）」』]*$")
@@ -78,7 +82,7 @@ def read_pdf(file: BinaryIO, most_characters: int = MOST_CHARACTERS) -> Extracte
             title=_title(document),
             headings=headings,
             date=_date(document),
-            problem=_problem(pages),
+            problem=_problem(pages, most_characters),
         )
     finally:
         document.close()
@@ -92,8 +96,7 @@ def _refused(message: str) -> UnreadableFileError:
 
 def _without_text(pages: _Pages) -> UnreadableFileError:
     if pages.unmapped:
-        reason = "the fonts of the PDF do not say which characters they draw"
-        return UnreadableFileError("corrupt", reason)
+        return UnreadableFileError("corrupt", "the fonts of the PDF carry no Unicode mapping")
     if pages.broken:
         return UnreadableFileError("corrupt", f"damaged PDF: {_named('pages', pages.broken)}")
     if pages.scanned:
@@ -107,20 +110,17 @@ def _read(document: Any, most_characters: int) -> _Pages:
 
     pages = _Pages(count=len(document))
     room = most_characters
-    for index in range(pages.count):
-        number = index + 1
+    for number in range(1, pages.count + 1):
         if room <= 0:
             pages.unread = list(range(number, pages.count + 1))
             break
         try:
-            page = document[index]
-            try:
+            with closing(document[number - 1]) as page:
                 images = remove_hidden(page)
-                textpage = page.get_textpage()
-                text = textpage.get_text_bounded()
-                textpage.close()
-            finally:
-                page.close()
+                with closing(page.get_textpage()) as textpage:
+                    text = textpage.get_text_bounded()
+        except MemoryError:
+            raise  # no damage: the process has reached its limit, and says so
         except Exception:  # noqa: BLE001 - one damaged page, whatever the library says of it
             pages.broken.append(number)
             continue
@@ -184,17 +184,15 @@ def _width(line: str) -> int:
 def _outline(document: Any) -> dict[int, list[tuple[int, str]]]:
     """Page number to the entries of the outline that lead to it: level from 1, title."""
     found: dict[int, list[tuple[int, str]]] = {}
-    try:
-        for number, entry in enumerate(document.get_toc(max_depth=_MOST_LEVELS)):
-            if number >= _MOST_ENTRIES:
-                break
+    for entry in islice(document.get_toc(max_depth=_MOST_LEVELS), _MOST_ENTRIES):
+        try:
             target = entry.get_dest()
             index = target.get_index() if target is not None else None
-            title = " ".join(_CONTROL.sub("", entry.get_title()).split())[:_TITLE_CHARACTERS]
-            if index is not None and title:
-                found.setdefault(index + 1, []).append((entry.level + 1, title))
-    except Exception:  # noqa: BLE001 - an outline that is damaged is none; the text is there
-        return found
+            title = _line(entry.get_title())
+        except Exception:  # noqa: BLE001 - a damaged entry is none; the others are there
+            continue
+        if index is not None and title:
+            found.setdefault(index + 1, []).append((entry.level + 1, title))
     return found
 
 
@@ -225,51 +223,67 @@ def _placed(text: str, entries: list[tuple[int, str]]) -> Iterator[tuple[int, in
     """Entries with their places on a page, in order; at its start where a title is not found."""
     squeezed: list[str] = []
     places: list[int] = []
-    for place, character in enumerate(
-        text.casefold() if len(text.casefold()) == len(text) else text
-    ):
-        if not character.isspace():
-            squeezed.append(character)
-            places.append(place)
+    ends: set[int] = set()  # of lines, in what is squeezed
+    for place, character in enumerate(f"{text}\n"):
+        if character == "\n":
+            ends.add(len(places))
+        elif not character.isspace():
+            folded = character.casefold()
+            squeezed.append(folded)
+            places += [place] * len(folded)
     page = "".join(squeezed)
-    after = 0
+    after = last = 0
     for level, title in entries:
-        found = page.find("".join(title.casefold().split()), after)
+        found = _found(page, "".join(title.casefold().split()), after, ends)
         if found >= 0:
             after = found + 1
             # The number of a heading stands before its title.
-            place = text.rfind("\n", 0, places[found]) + 1
-            yield place, level, title
-        else:
-            yield (places[after - 1] if after else 0), level, title
+            last = max(last, text.rfind("\n", 0, places[found]) + 1)
+        yield last, level, title
+
+
+def _found(page: str, title: str, after: int, ends: set[int]) -> int:
+    """Where a title is: at a line's end if it can be, for running text may name it before."""
+    matches = re.compile(re.escape(title)).finditer(page, after)
+    starts = [match.start() for match in islice(matches, _MOST_TRIES)]
+    return next(iter([s for s in starts if s + len(title) in ends] or starts), -1)
+
+
+def _line(words: str) -> str:
+    return " ".join(_CONTROL.sub("", words).split())[:_TITLE_CHARACTERS]
+
+
+def _property(document: Any, key: str) -> str:
+    try:
+        return document.get_metadata_value(key)
+    except ValueError:  # half a character, as damage leaves it
+        return ""
 
 
 def _title(document: Any) -> str:
-    title = " ".join(_CONTROL.sub("", document.get_metadata_value("Title")).split())
-    return "" if _NO_TITLE.fullmatch(title) else title[:_TITLE_CHARACTERS]
+    title = _line(_property(document, "Title"))
+    return "" if _NO_TITLE.fullmatch(title) else title
 
 
 def _date(document: Any) -> str:
     for key in ("ModDate", "CreationDate"):
-        match = _DATE.match(document.get_metadata_value(key).strip())
+        match = _DATE.match(_property(document, key).strip())
         if match:
-            try:
+            with suppress(ValueError):
                 return datetime.date(int(match[1]), int(match[2]), int(match[3])).isoformat()
-            except ValueError:
-                continue
     return ""
 
 
-def _problem(pages: _Pages) -> str:
-    problems: list[str] = []
-    if pages.scanned:
-        problems.append(_named("images without text (scanned): pages", pages.scanned))
-    if pages.broken:
-        problems.append(_named("could not be read: pages", pages.broken))
-    if pages.unmapped:
-        problems.append(_named("characters unknown: pages", pages.unmapped))
+def _problem(pages: _Pages, most_characters: int) -> str:
+    named = (
+        ("pages without text (scanned?):", pages.scanned),
+        ("pages that could not be read:", pages.broken),
+        ("pages that could not be read, their fonts carry no Unicode mapping:", pages.unmapped),
+    )
+    problems = [_named(words, numbers) for words, numbers in named if numbers]
     if pages.unread:
-        problems.append(_named("too long, not read: pages", pages.unread))
+        span = f"pages {pages.unread[0]} to {pages.unread[-1]} were not read"
+        problems.append(f"{span}: the limit is {most_characters:,} characters")
     return "; ".join(problems)
 
 
