@@ -57,23 +57,46 @@ def check_contents(file: BinaryIO) -> None:
             left -= _counted(archive, entry, left)
 
 
+def read_entry(archive: zipfile.ZipFile, name: str, limit: int) -> bytes:
+    """The content of one entry; what the archive says of its size is not believed.
+
+    Raises:
+        UnreadableFileError: `too_large` (more than `limit` bytes), `encrypted`, `unsupported` or
+            `corrupt` (also a wrong checksum, or no such entry).
+    """
+    with _named():
+        if name not in archive.namelist():
+            raise UnreadableFileError("corrupt", f"damaged ZIP archive: no entry {name[:80]!r}")
+        _check_password([archive.getinfo(name)])
+        with archive.open(name) as source:
+            data = source.read(limit + 1)
+    if len(data) > limit:
+        raise _too_large(f"more than {limit:,} bytes in {name[:80]!r}", f"{limit:,} bytes")
+    return data
+
+
 @contextmanager
 def _opened(file: BinaryIO) -> Generator[zipfile.ZipFile]:
+    with _named(), zipfile.ZipFile(file) as archive:
+        yield archive
+    file.seek(0)
+
+
+@contextmanager
+def _named() -> Generator[None]:
+    """What unpacking raises, as the status of the file."""
     try:
-        with zipfile.ZipFile(file) as archive:
-            yield archive
+        yield
     except _DAMAGE as error:
         raise UnreadableFileError("corrupt", f"damaged ZIP archive: {str(error)[:200]}") from None
     except RuntimeError as error:  # a way of packing that zipfile does not know
         raise UnreadableFileError("unsupported", f"ZIP archive: {str(error)[:200]}") from None
-    file.seek(0)
 
 
 def _check_entries(entries: list[zipfile.ZipInfo]) -> None:
     if len(entries) > MOST_ENTRIES:
         raise _too_large(f"{len(entries):,} entries", f"{MOST_ENTRIES:,}")
-    if any(entry.flag_bits & _ENCRYPTED_FLAG for entry in entries):
-        raise UnreadableFileError("encrypted", "the ZIP archive needs a password")
+    _check_password(entries)
     size = sum(entry.file_size for entry in entries)
     if size > MOST_UNPACKED:
         raise _too_large(f"{size / 1e6:,.0f} MB unpacked", f"{MOST_UNPACKED / 1e6:,.0f} MB")
@@ -83,6 +106,11 @@ def _check_entries(entries: list[zipfile.ZipInfo]) -> None:
     for entry in entries:
         _check_ratio(entry, entry.file_size)
         _check_name(entry.filename)
+
+
+def _check_password(entries: list[zipfile.ZipInfo]) -> None:
+    if any(entry.flag_bits & _ENCRYPTED_FLAG for entry in entries):
+        raise UnreadableFileError("encrypted", "the ZIP archive needs a password")
 
 
 def _check_name(name: str) -> None:
