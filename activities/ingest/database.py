@@ -23,7 +23,7 @@ SCHEMA_VERSION: Final = 2
 _BUSY_SECONDS = 30.0
 # Headings, title and path weigh more than the body: they say what a passage is about. A stem in
 # common tells less than the word itself.
-RANK: Final = "bm25(ft, 1.0, 1.5, 0.5)"
+RANK: Final = "bm25(ft, 1.0, 1.5, 0.2)"
 
 _TABLES: Final = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;

@@ -1,4 +1,4 @@
-"""What of a PDF page nobody sees: white words on white, transparent or invisible ones.
+"""What of a PDF page nobody sees: white words on white, transparent, invisible or tiny ones.
 
 Only a page that holds such words is drawn, small; words in whose place nothing can be told apart
 are taken off the page. Invisible words over an image are the text of a scan and stay.
@@ -6,7 +6,9 @@ are taken off the page. Invisible words over an image are the text of a scan and
 
 import ctypes
 import importlib
-from typing import Any, Final
+import math
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
 
 pdfium: Any = importlib.import_module("pypdfium2.raw")  # it ships no types
 
@@ -14,54 +16,110 @@ _WHITE: Final = 250
 _CONTRAST: Final = 12
 _DRAWN_PIXELS: Final = 1200.0
 _LARGEST_SCALE: Final = 2.0
+_SMALLEST: Final = 1.0  # points, as printed
 _DEPTH: Final = 3
 _MOST_OBJECTS: Final = 50_000
 
 
+_Matrix = tuple[float, float, float, float, float, float]
+# Asked for at each object of a page, so they are made once; one thread reads.
+_COLOUR: Final = tuple(ctypes.c_uint() for _ in range(4))
+_FONT_SIZE: Final = ctypes.c_float()
+_FOUND_MATRIX: Final = pdfium.FS_MATRIX()
+_PLAIN: Final[_Matrix] = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+
+
+class _Words(NamedTuple):
+    """A text object, the form it stands in (None: the page), and the matrix of that form."""
+
+    obj: Any
+    form: Any
+    matrix: _Matrix
+
+
+@dataclass
+class _Page:
+    """What a page holds that may be hidden."""
+
+    suspects: list[_Words] = field(default_factory=list[_Words])
+    invisible: list[_Words] = field(default_factory=list[_Words])
+    tiny: list[_Words] = field(default_factory=list[_Words])
+    images: bool = False
+    left: int = _MOST_OBJECTS
+
+
 def remove_hidden(page: Any) -> bool:
     """Take hidden words off a page; gives whether the page holds images."""
-    suspects: list[Any] = []
-    invisible: list[Any] = []
-    images = _look(page, suspects, invisible)
-    unseen = _unseen(page, suspects) if suspects else []
-    for obj in [*unseen, *([] if images else invisible)]:
-        if pdfium.FPDFPage_RemoveObject(page.raw, obj):
-            pdfium.FPDFPageObj_Destroy(obj)
-    return images
+    found = _Page()
+    for index in range(min(pdfium.FPDFPage_CountObjects(page.raw), found.left)):
+        _look(_Words(pdfium.FPDFPage_GetObject(page.raw, index), None, _PLAIN), found, _DEPTH)
+    unseen = _unseen(page, found.suspects) if found.suspects else []
+    for words in [*found.tiny, *unseen, *([] if found.images else found.invisible)]:
+        if words.form is None:
+            removed = pdfium.FPDFPage_RemoveObject(page.raw, words.obj)
+        else:
+            removed = pdfium.FPDFFormObj_RemoveObject(words.form, words.obj)
+        if removed:
+            pdfium.FPDFPageObj_Destroy(words.obj)
+    return found.images
 
 
-def _look(page: Any, suspects: list[Any], invisible: list[Any]) -> bool:
-    red, green, blue, alpha = (ctypes.c_uint() for _ in range(4))
-    images = False
-    for index in range(min(pdfium.FPDFPage_CountObjects(page.raw), _MOST_OBJECTS)):
-        obj = pdfium.FPDFPage_GetObject(page.raw, index)
-        kind = pdfium.FPDFPageObj_GetType(obj)
-        if kind == pdfium.FPDF_PAGEOBJ_IMAGE:
-            images = True
-        elif kind == pdfium.FPDF_PAGEOBJ_FORM:
-            images = images or _form_has_image(obj, _DEPTH)
-        elif kind == pdfium.FPDF_PAGEOBJ_TEXT:
-            if pdfium.FPDFTextObj_GetTextRenderMode(obj) == pdfium.FPDF_TEXTRENDERMODE_INVISIBLE:
-                invisible.append(obj)
-            elif pdfium.FPDFPageObj_GetFillColor(obj, red, green, blue, alpha) and (
-                min(red.value, green.value, blue.value) >= _WHITE or alpha.value == 0
-            ):
-                suspects.append(obj)
-    return images
+def _look(words: _Words, found: _Page, depth: int) -> None:
+    found.left -= 1
+    kind = pdfium.FPDFPageObj_GetType(words.obj)
+    if kind == pdfium.FPDF_PAGEOBJ_IMAGE:
+        found.images = True
+    elif kind == pdfium.FPDF_PAGEOBJ_TEXT:
+        _look_at_words(words, found)
+    elif kind == pdfium.FPDF_PAGEOBJ_FORM and depth:
+        form = words.obj
+        matrix = _times(_matrix(form), words.matrix)
+        for index in range(min(max(0, pdfium.FPDFFormObj_CountObjects(form)), found.left)):
+            inner = pdfium.FPDFFormObj_GetObject(form, index)
+            _look(_Words(inner, form, matrix), found, depth - 1)
 
 
-def _form_has_image(form: Any, depth: int) -> bool:
-    for index in range(min(max(0, pdfium.FPDFFormObj_CountObjects(form)), _MOST_OBJECTS)):
-        obj = pdfium.FPDFFormObj_GetObject(form, index)
-        kind = pdfium.FPDFPageObj_GetType(obj)
-        if kind == pdfium.FPDF_PAGEOBJ_IMAGE:
-            return True
-        if kind == pdfium.FPDF_PAGEOBJ_FORM and depth and _form_has_image(obj, depth - 1):
-            return True
-    return False
+def _look_at_words(words: _Words, found: _Page) -> None:
+    obj = words.obj
+    if pdfium.FPDFTextObj_GetTextRenderMode(obj) == pdfium.FPDF_TEXTRENDERMODE_INVISIBLE:
+        found.invisible.append(words)
+    elif _size(words) < _SMALLEST:
+        found.tiny.append(words)
+    else:
+        red, green, blue, alpha = _COLOUR
+        filled = pdfium.FPDFPageObj_GetFillColor(obj, red, green, blue, alpha)
+        if filled and (min(red.value, green.value, blue.value) >= _WHITE or alpha.value == 0):
+            found.suspects.append(words)
 
 
-def _unseen(page: Any, suspects: list[Any]) -> list[Any]:
+def _size(words: _Words) -> float:
+    """Size of the letters as printed, in points."""
+    if not pdfium.FPDFTextObj_GetFontSize(words.obj, _FONT_SIZE):
+        return _SMALLEST
+    _, _, c, d, _, _ = _times(_matrix(words.obj), words.matrix)
+    return abs(_FONT_SIZE.value) * math.hypot(c, d)
+
+
+def _matrix(obj: Any) -> _Matrix:
+    found = _FOUND_MATRIX
+    if not pdfium.FPDFPageObj_GetMatrix(obj, found):
+        return _PLAIN
+    return (found.a, found.b, found.c, found.d, found.e, found.f)
+
+
+def _times(first: _Matrix, second: _Matrix) -> _Matrix:
+    """The matrix that applies the first, then the second."""
+    if second is _PLAIN:
+        return first
+    a, b, c, d, e, f = first
+    g, h, i, j, k, m = second
+    return (
+        a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j,
+        e * g + f * i + k, e * h + f * j + m,
+    )  # fmt: skip
+
+
+def _unseen(page: Any, suspects: list[_Words]) -> list[_Words]:
     """Those words in whose place the drawn page is of one colour."""
     width, height = page.get_size()
     scale = min(_LARGEST_SCALE, _DRAWN_PIXELS / max(width, height, 1.0))
@@ -70,19 +128,24 @@ def _unseen(page: Any, suspects: list[Any]) -> list[Any]:
         to_bitmap = bitmap.get_posconv(page).to_bitmap
         data = bytes(bitmap.buffer)
         pixels = (bitmap.width, bitmap.height, bitmap.stride)
-        return [obj for obj in suspects if _is_plain(data, pixels, _box(obj, to_bitmap))]
+        return [words for words in suspects if _is_plain(data, pixels, _box(words, to_bitmap))]
     finally:
         bitmap.close()
 
 
-def _box(obj: Any, to_bitmap: Any) -> tuple[int, int, int, int]:
-    """Left, top, right, bottom of an object in pixels."""
+def _box(words: _Words, to_bitmap: Any) -> tuple[int, int, int, int]:
+    """Left, top, right, bottom of words in pixels."""
     left, bottom, right, top = (ctypes.c_float() for _ in range(4))
-    if not pdfium.FPDFPageObj_GetBounds(obj, left, bottom, right, top):
+    if not pdfium.FPDFPageObj_GetBounds(words.obj, left, bottom, right, top):
         return (0, 0, 0, 0)
-    x1, y1 = to_bitmap(left.value, top.value)
-    x2, y2 = to_bitmap(right.value, bottom.value)
-    return (min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2))
+    a, b, c, d, e, f = words.matrix
+    corners = [
+        to_bitmap(a * x + c * y + e, b * x + d * y + f)
+        for x in (left.value, right.value)
+        for y in (bottom.value, top.value)
+    ]
+    across, down = zip(*corners, strict=True)
+    return (min(across), min(down), max(across), max(down))
 
 
 def _is_plain(data: bytes, pixels: tuple[int, int, int], box: tuple[int, int, int, int]) -> bool:

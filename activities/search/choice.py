@@ -133,6 +133,7 @@ def _joined(one: Scored, other: Scored) -> Scored:
         end=b.end,
         headings=json.dumps(common, ensure_ascii=False) if common else a.headings,
         held=a.held | b.held,
+        tokens=a.tokens.joined(b.tokens),
         links=max(a.links, b.links),
     )
     return Scored(

@@ -18,16 +18,15 @@ from activities.ingest.database import (
     meta,
     open_reader,
 )
-from activities.ingest.stems import MARK
+from activities.search.ranking import Rows, Tokens, fullest
 from workflows.logic.cover import Weighed
 from workflows.logic.tokens import query_tokens
 
 _MOST_TERMS: Final = 64
-# Measured by bench/retrieval: with 300 a fifth of the answers was lost, with more than 1,500 none
-# was won.
-_ENOUGH_CHUNKS: Final = 1_200
-_SOME_CHUNKS: Final = 100
-_TOO_MANY_CHUNKS: Final = 5_000
+_MOST_RANKED: Final = 1_500
+_CACHED_ROWS: Final = 200_000
+# In a handful of chunks every word is in half of them.
+_FEW_CHUNKS: Final = 200
 _CACHED_TERMS: Final = 20_000
 _IDLE_CONNECTIONS: Final = 8
 _JOINER: Final = re.compile(r"[_.\-/:+#~]+")
@@ -39,7 +38,7 @@ _PLURAL: Final = re.compile(r"[A-Z]{2,}s|\w*[a-z][A-Z]\w*s")
 class Candidate:
     """A chunk that holds a token of the query; `rank` is its BM25, larger is better.
 
-    `headings` and `topics` are JSON lists; `held` are those of the words asked for that it holds.
+    `headings` and `topics` are JSON lists; `held` are the forms of the query that it holds.
     `chunk` numbers the chunks of a document one after the other; near-identical documents have the
     same `kin`.
     """
@@ -56,6 +55,7 @@ class Candidate:
     links: float
     rank: float
     held: frozenset[str]
+    tokens: Tokens
     document: int
     chunk: int
     kin: str
@@ -70,6 +70,8 @@ class Snapshot:
         self._version: str | int = -1
         self._frequencies: dict[str, int] = {}
         self._present: dict[str, bool] = {}
+        self._rows: dict[str, Rows] = {}
+        self._rows_held = 0
         self.chunks = 0
 
     def begin(self) -> None:
@@ -82,6 +84,8 @@ class Snapshot:
             self._version = values["version"]
             self._frequencies.clear()
             self._present.clear()
+            self._rows.clear()
+            self._rows_held = 0
             self.chunks = self._db.execute("SELECT count(*) FROM chunks").fetchone()[0]
 
     def end(self) -> None:
@@ -127,55 +131,62 @@ class Snapshot:
         found = self._db.execute("SELECT 1 FROM ft WHERE ft MATCH ? LIMIT 1", (query,))
         return found.fetchone() is not None
 
-    def candidates(
-        self, query: Weighed, wanted: frozenset[str], limit: int, *, heads: bool = True
-    ) -> list[Candidate]:
-        """The best chunks by BM25 that hold any of the query's rarest words.
-
-        Looking at every chunk that holds some ordinary word takes most of a search's time and
-        finds nothing: a passage is worth what it holds of the rare ones. So words are taken from
-        the rarest on, until about a thousand chunks are to be ranked.
+    def candidates(self, query: Weighed, limit: int, *, heads: bool = True) -> list[Candidate]:
+        """The chunks that hold most of the query, each with its BM25.
 
         Args:
             query: what is looked for.
-            wanted: tokens to look for in what was found.
             limit: how many chunks.
             heads: whether title, path and headings count.
         """
-        forms = self._telling(query)
-        if not forms:
-            return []
-        asked = " OR ".join(map(_literal, forms))
+        found = fullest(query, self._telling, lambda form: self._rows_of(form, heads=heads), limit)
+        if found is None:
+            found = self._by_rank(query, limit, heads=heads)
+        marks = ", ".join("?" * len(found))
         rows = self._db.execute(
-            f"WITH best AS MATERIALIZED (SELECT rowid AS id, {RANK} AS rank FROM ft"
-            " WHERE ft MATCH ? ORDER BY rank, rowid LIMIT ?)"
-            " SELECT d.path, d.title, d.sha256, c.first, c.last, c.headings, d.topics, d.date,"
-            " c.links, best.rank, ft.body, ft.head, ft.stems, d.id, c.id, d.kin"
-            " FROM best JOIN chunks c USING (id) JOIN documents d ON d.id = c.document"
-            " JOIN ft ON ft.rowid = best.id",
-            (asked if heads else f"body : ({asked})", limit),
+            "SELECT d.path, d.title, d.sha256, c.first, c.last, c.headings, d.topics, d.date,"
+            " c.links, ft.body, ft.head, ft.stems, d.id, c.id, d.kin"
+            " FROM chunks c JOIN documents d ON d.id = c.document JOIN ft ON ft.rowid = c.id"
+            f" WHERE c.id IN ({marks})",
+            found,
         ).fetchall()
-        return [_candidate(self.name, row, wanted, heads=heads) for row in rows]
+        return [_candidate(self, query, row, heads=heads) for row in rows]
 
-    def _telling(self, query: Weighed) -> list[str]:
-        """Forms of the rarest words, of about a thousand chunks together, at most 64."""
-        counted: list[tuple[int, str, list[str]]] = []
-        for word, forms in query.forms.items():
-            known = [form for form in forms if self.frequency(form)]
-            if known:
-                counted.append((max(map(self.frequency, known)), word, known))
-        # A word in more than half of the chunks has no weight in BM25.
-        telling = [c for c in counted if c[0] * 2 <= self.chunks] or counted
-        found: list[str] = []
+    def _telling(self, form: str) -> int:
+        """How many chunks hold a form, 0 for one in more than half of them: it tells nothing."""
+        frequency = self.frequency(form)
+        return frequency if frequency * 2 <= self.chunks or self.chunks < _FEW_CHUNKS else 0
+
+    def _rows_of(self, form: str, *, heads: bool) -> Rows:
+        """The chunks that hold a form."""
+        asked = _literal(form) if heads else f"{{body stems}} : {_literal(form)}"
+        known = self._rows.get(asked)
+        if known is None:
+            found = self._db.execute("SELECT rowid FROM ft WHERE ft MATCH ?", (asked,))
+            known = frozenset(row for (row,) in found)
+            if self._rows_held + len(known) > _CACHED_ROWS:
+                self._rows.clear()
+                self._rows_held = 0
+            self._rows[asked] = known
+            self._rows_held += len(known)
+        return known
+
+    def _by_rank(self, query: Weighed, limit: int, *, heads: bool) -> list[int]:
+        """The best chunks by SQLite's BM25, where all of them hold the same of the query."""
+        counted = sorted((max(map(self.frequency, forms)), forms) for forms in query.forms.values())
+        asked: list[str] = []
         chunks = 0
-        for most, _, known in sorted(telling):
-            if chunks >= _ENOUGH_CHUNKS or len(found) >= _MOST_TERMS:
+        for most, forms in counted:
+            if asked and chunks + most > _MOST_RANKED:
                 break
-            if chunks >= _SOME_CHUNKS and chunks + most > _TOO_MANY_CHUNKS:
-                break
-            found += known
+            asked += [_literal(form) for form in forms if self.frequency(form)]
             chunks += most
-        return list(dict.fromkeys(found))[:_MOST_TERMS]
+        match = " OR ".join(dict.fromkeys(asked[:_MOST_TERMS]))
+        rows = self._db.execute(
+            f"SELECT rowid FROM ft WHERE ft MATCH ? ORDER BY {RANK}, rowid LIMIT ?",
+            (match if heads else f"{{body stems}} : ({match})", limit),
+        )
+        return [row for (row,) in rows]
 
     def passage(self, candidate: Candidate) -> str:
         """The text of a candidate."""
@@ -253,14 +264,14 @@ class Collections:
 
 
 def _candidate(
-    collection: str, row: tuple[Any, ...], wanted: frozenset[str], *, heads: bool
+    snapshot: Snapshot, query: Weighed, row: tuple[Any, ...], *, heads: bool
 ) -> Candidate:
-    path, title, sha256, first, last, headings, topics, date, links, rank = row[:10]
-    body, head, stemmed, document, chunk, kin = row[10:]
-    held = wanted.intersection(f"{body} {head}".split(" ") if heads else body.split(" "))
-    stemmed = f" {stemmed} "
+    path, title, sha256, first, last, headings, topics, date, links = row[:9]
+    body, head, stems, document, chunk, kin = row[9:]
+    tokens = Tokens(body, head if heads else "", stems)
+    rank, held = tokens.ranked(query)
     return Candidate(
-        source_id=f"{collection}:{path}",
+        source_id=f"{snapshot.name}:{path}",
         title=title,
         sha256=sha256,
         start=first,
@@ -270,8 +281,9 @@ def _candidate(
         date=date,
         path=path,
         links=links,
-        rank=-rank,
-        held=held.union(form for form in wanted if form[0] == MARK and f" {form} " in stemmed),
+        rank=rank,
+        held=held,
+        tokens=tokens,
         document=document,
         chunk=chunk,
         kin=kin,

@@ -26,7 +26,7 @@ from workflows.logic.cover import Weighed, weighed
 from workflows.logic.terms import names_of, query_key
 from workflows.logic.tokens import query_tokens
 
-_CANDIDATES = 32
+_CANDIDATES = 24
 # Measured by bench/retrieval: meaning counts as much as words; more of either is no better.
 _SEMANTIC = 1.0
 _MOST_TOKENS = 400
@@ -109,13 +109,10 @@ class CorpusBackend(SearchBackend):
     ) -> Found:
         query = self._weighed(words, snapshots)
         topics = self._weighed_topics(task.topics, snapshots)
-        wanted = frozenset(query.searched()).union(*(t.searched() for t in topics.values() if t))
         scored = [
             _score(candidate, snapshot, query)
             for snapshot in snapshots
-            for candidate in snapshot.candidates(
-                query, wanted, _CANDIDATES, heads=self._rules.heads
-            )
+            for candidate in snapshot.candidates(query, _CANDIDATES, heads=self._rules.heads)
         ]
         if not scored:
             return Found(note=_note(task, "nothing"))
@@ -219,6 +216,8 @@ def _passage(
 ) -> FoundPassage:
     candidate = scored.candidate
     worth = _worth(candidate)
+    wanted = frozenset[str]().union(*(topic.searched() for topic in topics.values() if topic))
+    held = candidate.tokens.held_of(wanted)
     return FoundPassage(
         source_id=candidate.source_id,
         title=candidate.title,
@@ -229,7 +228,7 @@ def _passage(
         headings=tuple(json.loads(candidate.headings)),
         topics=tuple(json.loads(candidate.topics)),
         covers={
-            index: round(topic.cover(candidate.held) * worth, 4) if topic is not None else 0.0
+            index: round(topic.cover(held) * worth, 4) if topic is not None else 0.0
             for index, topic in topics.items()
         },
         score=round(scored.score, 9),

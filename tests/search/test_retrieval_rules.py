@@ -71,14 +71,14 @@ def test_neighbours_are_one_passage(look: Look) -> None:
     apart = paragraph("weather", 9) + "\n\n" + paragraph("kitchen", 8)
     files = {"a.md": body + "\n\n" + apart + "\n\n" + paragraph("budget", 3), "b.md": "Else.\n"}
     text = files["a.md"]
-    found = look(files, "budget part")
+    found = look(files, "budget")
     first = found.passages[0]
     assert {text[p.start : p.end] for p in found.passages} == {
         body,
         paragraph("budget", 3),
     }
     assert len(text[first.start : first.end]) <= 2400
-    parted = look(files, "budget part", Rules(merge=False, of_a_document=5))
+    parted = look(files, "budget", Rules(merge=False, of_a_document=5))
     assert len(parted.passages) > len(found.passages)
 
 
