@@ -1,11 +1,13 @@
 """A chunk as a row of the index: its range, its headings, its tokens."""
 
 import json
+from typing import Final
 
 from activities.ingest.document import Chunk
 from activities.ingest.stems import stems
 from workflows.logic.tokens import tokens
 
+PAGE: Final = "p. "
 # start, end, headings (JSON), share of links, tokens of body, of head, stems of both
 Row = tuple[int, int, str, float, str, str, str]
 
@@ -32,4 +34,4 @@ def row_of(chunk: Chunk, body: list[str], head: list[str]) -> Row:
 
 def is_page(heading: str) -> bool:
     """Whether a heading is the number of a page: a place, not a word of the text."""
-    return heading.startswith("p. ")
+    return heading.startswith(PAGE)

@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import Final
 
+from activities.ingest.rows import PAGE, is_page
 from activities.ingest.sketch import folded, same_words
 from activities.search.collection import Candidate, Snapshot
 
@@ -126,8 +127,11 @@ def _touch(one: Scored, other: Scored) -> bool:
 def _joined(one: Scored, other: Scored) -> Scored:
     first, second = sorted((one, other), key=lambda s: s.candidate.start)
     a, b = first.candidate, second.candidate
-    paths = zip(json.loads(a.headings), json.loads(b.headings), strict=False)
-    common = [x for x, y in paths if x == y]
+    paths: tuple[list[str], list[str]] = json.loads(a.headings), json.loads(b.headings)
+    common = [x for x, y in zip(*paths, strict=False) if x == y]
+    pages = [path[-1] for path in paths if path and is_page(path[-1])]
+    if len(set(pages)) == len(paths):
+        common.append(f"{pages[0]}-{pages[1].removeprefix(PAGE)}")
     candidate = replace(
         a,
         end=b.end,

@@ -5,9 +5,11 @@ copy counts as a second source; a heading is not found; an inflected word is mis
 word taken for it.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -15,8 +17,10 @@ from activities.ingest.index import index_folder
 from activities.ingest.sketch import ALIKE, Sketcher, folded, likeness, pack, same_words, unpack
 from activities.ingest.stems import stem
 from activities.search.backend import Found
-from activities.search.choice import Rules
+from activities.search.choice import Rules, Scored, _joined
+from activities.search.collection import Candidate, Snapshot
 from activities.search.corpus import CorpusBackend
+from activities.search.ranking import Tokens
 from tests.search.asked import task
 from workflows.logic.tokens import tokens
 
@@ -80,6 +84,22 @@ def test_neighbours_are_one_passage(look: Look) -> None:
     assert len(text[first.start : first.end]) <= 2400
     parted = look(files, "budget", Rules(merge=False, of_a_document=5))
     assert len(parted.passages) > len(found.passages)
+
+
+def test_a_passage_over_two_pages_names_both() -> None:
+    def part(chunk: int, start: int, *headings: str) -> Scored:
+        tokens = Tokens("budget", "", "~budget")
+        candidate = Candidate(
+            "n:a.pdf", "t", "s", start, start + 900, json.dumps(headings), "[]", "", "a.pdf",
+            0.0, 1.0, frozenset({"budget"}), tokens, 1, chunk, "k",
+        )  # fmt: skip
+        return Scored(candidate, cast("Snapshot", None), 1.0, 1.0, chunk)
+
+    joined = _joined(part(2, 900, "Storage", "p. 57"), part(1, 0, "Storage", "p. 56"))
+    assert json.loads(joined.candidate.headings) == ["Storage", "p. 56-57"]
+    assert (joined.candidate.start, joined.candidate.end, joined.last) == (0, 1800, 2)
+    same = _joined(part(1, 0, "Storage", "p. 56"), part(2, 900, "Storage", "p. 56"))
+    assert json.loads(same.candidate.headings) == ["Storage", "p. 56"]
 
 
 def test_two_passages_of_a_document_while_others_have_something(look: Look) -> None:
