@@ -11,8 +11,8 @@ _CJK_LINE_END: Final = re.compile(
     r"(?<=[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef])[ \t]*\r?\n\s*"
     r"(?=[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef])"
 )
-_RAISED: Final = str.maketrans("0123456789+-=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ")
-_LOWERED: Final = str.maketrans("0123456789+-=()", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎")
+_RAISED: Final = str.maketrans("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
+_LOWERED: Final = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
 _SCRIPTS: Final = {"sup": _RAISED, "sub": _LOWERED}
 _SOFT_HYPHEN: Final = "\u00ad"
 _TITLE_CHARACTERS = 200
@@ -21,10 +21,11 @@ _TITLE_CHARACTERS = 200
 def raised(words: str, script: str, before: str) -> str:
     """Words of a `sup` or `sub` as raised or lowered characters, where each of them has one."""
     table = _SCRIPTS[script]
-    behind_a_word = before[-1:].isalnum() or before[-1:] in tuple(")）]")
-    return (
-        words.translate(table) if behind_a_word and all(ord(c) in table for c in words) else words
-    )
+    # What was raised before is part of the word.
+    behind_a_word = before[-1:].isalnum() or before[-1:] in tuple(")）]⁺⁻⁼⁾₊₋₌₎")
+    core = words.rstrip()
+    written = bool(core) and all(ord(c) in table for c in core)
+    return core.translate(table) + words[len(core) :] if behind_a_word and written else words
 
 
 class TextWriter:

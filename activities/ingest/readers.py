@@ -22,7 +22,7 @@ from activities.ingest.sniff import declared_encoding, looks_like_html, undouble
 from workflows.logic.terms import language_of
 
 # A change of what readers or chunks give needs a new number: collections are then read anew.
-READERS_VERSION: Final = 2
+READERS_VERSION: Final = 3
 
 # Text beyond is left out and said so; a log of this size is already twenty thousand passages.
 TEXT_BYTES: Final = 20 * 1024 * 1024

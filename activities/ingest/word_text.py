@@ -39,6 +39,7 @@ _SYMBOLS: Final = {
     "wingdings": {0xA7: "▪", 0xDF: "←", 0xE0: "→", 0xFB: "✗", 0xFC: "✓", 0xFE: "☑", 0xA8: "☐"},
 }
 _MOST_DEPTH: Final = 200
+_MOST_BASED: Final = 30
 
 
 def _value(element: Any, path: str) -> str | None:
@@ -79,6 +80,7 @@ class Styles:
 
     def __init__(self, root: Any) -> None:
         self._styles = {s.get(f"{_W}styleId"): s for s in root.iterfind(f"{_W}style")}
+        self._chains: dict[str, list[Any]] = {}
 
     def level(self, paragraph: Any) -> int:
         """Level of a heading from 1, 0 for a paragraph that is none."""
@@ -163,15 +165,19 @@ class Styles:
         for style in self._chain(_value(element, path)):
             yield style.find(f"{_W}{properties}")
 
-    def _chain(self, style_id: str | None) -> Iterator[Any]:
-        """A style and what it is based on; circles end."""
-        seen: set[str] = set()
-        while (
-            style_id and style_id not in seen and (style := self._styles.get(style_id)) is not None
-        ):
-            seen.add(style_id)
-            yield style
-            style_id = _value(style, "basedOn")
+    def _chain(self, style_id: str | None) -> list[Any]:
+        """A style and what it is based on, as far as anybody bases styles; circles end."""
+        known = self._chains.get(style_id or "")
+        if known is None:
+            known = list[Any]()
+            seen: set[str] = set()
+            at = style_id
+            while at and at not in seen and at in self._styles and len(known) < _MOST_BASED:
+                seen.add(at)
+                known.append(self._styles[at])
+                at = _value(self._styles[at], "basedOn")
+            self._chains[style_id or ""] = known
+        return known
 
 
 def _named_level(name: str) -> int:

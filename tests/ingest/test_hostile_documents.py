@@ -16,6 +16,7 @@ from activities.ingest.markdown import read_markdown, read_text
         ("<p>about 10<sup>6</sup> requests</p>", "about 10⁶ requests"),
         ("<p>H<sub>2</sub>O and 1<sup>st</sup></p>", "H₂O and 1st"),
         ("<p>see there<sup>[3]</sup></p>", "see there[3]"),
+        ("<p>10<sup>−6 </sup>m</p>", "10⁻⁶ m"),
         ("<p>在3<sup>2</sup>天内</p>", "在3²天内"),
         ("<p>fee is <del>100</del><ins>200</ins> euros</p>", "fee is 200 euros"),
         ("<p><math><mfrac><mn>1</mn><mn>2</mn></mfrac></math> cup</p>", "1/2 cup"),

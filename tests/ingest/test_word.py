@@ -252,6 +252,17 @@ def test_what_is_refused() -> None:
     assert refused(scan)[0] == "scanned"
 
 
+def test_long_chains_of_styles_end() -> None:
+    styles = "".join(
+        f'<w:style w:styleId="s{n}"><w:basedOn w:val="s{n + 1}"/></w:style>' for n in range(2000)
+    )
+    body = "".join(
+        f'<w:p><w:pPr><w:pStyle w:val="s{n}"/></w:pPr><w:r><w:t>{n}</w:t></w:r></w:p>'
+        for n in range(2000)
+    )
+    assert read(word(body, styles)).text.count("\n\n") == 1999
+
+
 def test_deep_nesting_ends() -> None:
     deep = "<w:sdt><w:sdtContent>" * 3000 + run("x") + "</w:sdtContent></w:sdt>" * 3000
     assert refused(word(deep))[0] == "corrupt"
