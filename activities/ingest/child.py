@@ -8,6 +8,7 @@ input ends or when nothing came for a while.
 """
 
 import contextlib
+import gc
 import hashlib
 import os
 import select
@@ -26,6 +27,7 @@ from workflows.logic.tokens import tokens
 PROCESSOR_SECONDS: Final = 60
 MEMORY_BYTES: Final = 640 * 1024 * 1024
 _IDLE_SECONDS = 30.0
+_COLLECT_EVERY = 50  # files
 _HASHED_BYTES: Final = 64 * 1024 * 1024
 
 
@@ -36,12 +38,20 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb", buffering=1 << 16)
     os.dup2(2, 1)
     _limit_memory()
+    # Reading makes millions of objects and hardly a cycle: looking for cycles now and then is
+    # enough, and saves a tenth of the time.
+    gc.freeze()
+    gc.disable()
+    files = 0
     while _waited_for(jobs) and (job := receive(jobs)) is not None:
         _arm(PROCESSOR_SECONDS)
         with contextlib.suppress(BrokenPipeError):
             for frame in answer(job):
                 send(answers, frame)
         _arm(0)
+        files += 1
+        if files % _COLLECT_EVERY == 0:
+            gc.collect()
 
 
 def answer(job: Frame) -> Iterator[Frame]:

@@ -11,6 +11,7 @@ _CJK_LINE_END: Final = re.compile(
     r"(?<=[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef])[ \t]*\r?\n\s*"
     r"(?=[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef])"
 )
+_FIRST_CJK: Final = "\u3000"
 _RAISED: Final = str.maketrans("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
 _LOWERED: Final = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
 _SCRIPTS: Final = {"sup": _RAISED, "sub": _LOWERED}
@@ -62,7 +63,9 @@ class TextWriter:
         if not text:
             return
         if not plain:
-            text = _BLANKS.sub(" ", _CJK_LINE_END.sub("", text))
+            if max(text) >= _FIRST_CJK:
+                text = _CJK_LINE_END.sub("", text)
+            text = _BLANKS.sub(" ", text)
         words = " ".join(text.split()) if plain else text.strip(" ")
         if not words:
             self._blank = self._blank or bool(text)

@@ -7,7 +7,8 @@ their shingles the documents share (bottom-k MinHash).
 
 import heapq
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import Final
 from zlib import crc32
 
@@ -17,6 +18,8 @@ SHINGLE: Final = 5
 ALIKE: Final = 0.8
 # A copy shares its smallest hash with probability 0.8, so one of eight almost surely.
 KEYS: Final = 8
+_LONG = 7
+_LATIN = "\u2e7f"
 _WINDOW = 20
 _WINDOWS = 40
 
@@ -32,12 +35,7 @@ class Sketcher:
         """Add the shingles of one chunk; a chunk shorter than one shingle is one."""
         limit = self._limit
         found = self._smallest
-        places = range(max(1, len(words) - SHINGLE + 1)) if words else ()
-        found.update(
-            value
-            for i in places
-            if (value := crc32(" ".join(words[i : i + SHINGLE]).encode())) < limit
-        )
+        found.update(value for value in map(crc32, _shingles(words)) if value < limit)
         if len(found) > SIZE:
             self._smallest = set(heapq.nsmallest(SIZE, found))
             self._limit = max(self._smallest)
@@ -45,6 +43,20 @@ class Sketcher:
     def sketch(self) -> list[int]:
         """The smallest hashes, ascending; at most `SIZE`."""
         return sorted(self._smallest)
+
+
+def _shingles(words: Sequence[str]) -> Iterator[bytes]:
+    """Five tokens in a row, as slices of all tokens in one row of bytes."""
+    if not words:
+        return
+    row = " ".join(words).encode()
+    sizes = map(len, words) if row.isascii() else (len(word.encode()) for word in words)
+    starts = list(accumulate((size + 1 for size in sizes), initial=0))
+    last = max(1, len(words) - SHINGLE + 1)
+    # Shingles that begin with a long word, or in Chinese, say as much as all of them.
+    anchors = [i for i, word in enumerate(words[:last]) if len(word) >= _LONG or word[0] > _LATIN]
+    for place in anchors or range(last):
+        yield row[starts[place] : starts[min(place + SHINGLE, len(words))] - 1]
 
 
 def likeness(one: Sequence[int], other: Sequence[int]) -> float:

@@ -57,7 +57,10 @@ def _all_tokens(text: str, run: Callable[[str], list[str]]) -> list[str]:
         words = _WORD.findall(_POSSESSIVE.sub("", text) if "'" in text else text)
         return list(chain.from_iterable(map(_parts_of, words)))
     # Lines of Chinese are wrapped inside of words.
-    folded = _POSSESSIVE.sub("", _WRAPPED.sub("", unicodedata.normalize("NFKC", text)))
+    folded = unicodedata.normalize("NFKC", text)
+    if not _CJK_RUN.search(folded):
+        return list(chain.from_iterable(map(_parts_of, _WORD.findall(_POSSESSIVE.sub("", folded)))))
+    folded = _POSSESSIVE.sub("", _WRAPPED.sub("", folded))
     found: list[str] = []
     for word in _WORD.findall(folded):
         if word.isascii() or not _CJK_RUN.search(word):
