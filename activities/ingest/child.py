@@ -19,10 +19,9 @@ from typing import BinaryIO, Final
 
 from activities.ingest.document import UnreadableFileError
 from activities.ingest.readers import Document, opened, read_document
-from activities.ingest.rows import Row, head_tokens, row_of
+from activities.ingest.rows import Row, head_tokens, row_of, with_texts
 from activities.ingest.sketch import Sketcher
 from activities.ingest.wire import BATCH, Frame, receive, send
-from workflows.logic.tokens import tokens
 
 PROCESSOR_SECONDS: Final = 60
 MEMORY_BYTES: Final = 640 * 1024 * 1024
@@ -103,13 +102,15 @@ def frames_of(document: Document, path: str, raw: str) -> Iterator[Frame]:
     }
     head = head_tokens(document.title, path)
     sketcher = Sketcher()
-    for first in range(0, len(document.chunks), BATCH):
-        rows: list[Row] = []
-        for chunk in document.chunks[first : first + BATCH]:
-            body = tokens(document.text[chunk.start : chunk.end])
-            sketcher.take(body)
-            rows.append(row_of(chunk, body, head))
-        yield {"kind": "chunks", "rows": rows}
+    rows: list[Row] = []
+    for chunk, text in with_texts(document.chunks, document.text):
+        row, body = row_of(chunk, text, head)
+        sketcher.take(body)
+        rows.append(row)
+        if len(rows) == BATCH:
+            yield {"kind": "chunks", "rows": rows}
+            rows = []
+    yield {"kind": "chunks", "rows": rows}
     yield {"kind": "end", "sketch": sketcher.sketch()}
 
 

@@ -19,7 +19,7 @@ from activities.ingest.stems import MARK
 from workflows.contracts.base import NAME_PATTERN
 from workflows.logic.tokens import TOKEN_CHARACTERS
 
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 _BUSY_SECONDS = 30.0
 # Headings, title and path weigh more than the body: they say what a passage is about. A stem in
 # common tells less than the word itself.
@@ -41,7 +41,7 @@ CREATE TABLE kin (value INTEGER, document INTEGER, PRIMARY KEY (value, document)
 CREATE INDEX kin_document ON kin (document);
 CREATE TABLE chunks (
   id INTEGER PRIMARY KEY, document INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
-  headings TEXT NOT NULL, links REAL NOT NULL
+  headings TEXT NOT NULL, links REAL NOT NULL, text TEXT NOT NULL
 );
 CREATE INDEX chunks_document ON chunks (document);
 """

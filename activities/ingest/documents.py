@@ -14,7 +14,7 @@ from activities.ingest.document import Chunk
 from activities.ingest.rows import Row, head_tokens, row_of
 from activities.ingest.sketch import ALIKE, KEYS, likeness, pack, unpack
 from activities.ingest.stems import STEMS_VERSION
-from workflows.logic.tokens import TOKENS_VERSION, tokens
+from workflows.logic.tokens import TOKENS_VERSION
 
 # The rules that made the tokens of a collection; others make them anew.
 TOKENS: Final = f"{TOKENS_VERSION}.{STEMS_VERSION}"
@@ -67,9 +67,9 @@ class Documents:
         numbered = list(enumerate(rows, self._next))
         self._next += len(numbered)
         self._db.executemany(
-            "INSERT INTO chunks (id, document, first, last, headings, links)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
-            [(number, document, *row[:4]) for number, row in numbered],
+            "INSERT INTO chunks (id, document, first, last, headings, links, text)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [(number, document, *row[:5]) for number, row in numbered],
         )
         self._add_tokens(numbered)
 
@@ -87,30 +87,25 @@ class Documents:
     def tokenise_again(self) -> None:
         """Write every token anew, by the rules of today."""
         renew_tokens(self._db)
-        for document, path, title, text in self._db.execute(
-            "SELECT id, path, title, text FROM documents ORDER BY id"
+        for document, path, title in self._db.execute(
+            "SELECT id, path, title FROM documents ORDER BY id"
         ).fetchall():
             self.changed = True
             head = head_tokens(title, path)
-            numbered = [
-                (
-                    number,
-                    row_of(
-                        Chunk(first, last, tuple(json.loads(headings))),
-                        tokens(text[first:last]),
-                        head,
-                    ),
-                )
-                for number, first, last, headings in self._db.execute(
-                    "SELECT id, first, last, headings FROM chunks WHERE document = ?", (document,)
-                ).fetchall()
-            ]
-            self._add_tokens(numbered)
+            chunks = self._db.execute(
+                "SELECT id, first, last, headings, text FROM chunks WHERE document = ?", (document,)
+            ).fetchall()
+            self._add_tokens(
+                [
+                    (number, row_of(Chunk(first, last, tuple(json.loads(path))), text, head)[0])
+                    for number, first, last, path, text in chunks
+                ]
+            )
 
     def _add_tokens(self, numbered: Sequence[tuple[int, Row]]) -> None:
         self._db.executemany(
             "INSERT INTO ft (rowid, body, head, stems) VALUES (?, ?, ?, ?)",
-            [(number, *row[4:]) for number, row in numbered],
+            [(number, *row[5:]) for number, row in numbered],
         )
 
     def _kin_of(self, sketch: Sequence[int]) -> str:

@@ -12,7 +12,7 @@ from typing import Final
 
 from activities.ingest.rows import PAGE, is_page
 from activities.ingest.sketch import folded, same_words
-from activities.search.collection import Candidate, Snapshot
+from activities.search.collection import Candidate
 
 PASSAGES: Final = 5
 _LONGEST_MERGED: Final = 2400
@@ -33,13 +33,12 @@ class Rules:
 
 @dataclass(frozen=True)
 class Scored:
-    """A candidate with its snapshot, the share of the query it holds, and its score.
+    """A candidate with the share of the query it holds, and its score.
 
     `last` is the number of its last chunk: more than its own where neighbours are merged into it.
     """
 
     candidate: Candidate
-    snapshot: Snapshot
     cover: float
     score: float
     last: int
@@ -88,7 +87,7 @@ class Choice:
         return candidate.kin if self._rules.copies else candidate.source_id
 
     def _took(self, scored: Scored) -> bool:
-        text = scored.snapshot.passage(scored.candidate)
+        text = scored.candidate.passage
         shown = _Shown(scored, text, folded(text))
         if self._is_said(shown):
             return False
@@ -103,7 +102,7 @@ class Choice:
             if _touch(shown.scored, scored):
                 joined = _joined(shown.scored, scored)
                 shown.scored = joined
-                shown.text = joined.snapshot.passage(joined.candidate)
+                shown.text = joined.candidate.passage
                 shown.folded = folded(shown.text)
                 return True
         return False
@@ -135,15 +134,11 @@ def _joined(one: Scored, other: Scored) -> Scored:
     candidate = replace(
         a,
         end=b.end,
+        text=a.text + b.text,
         headings=json.dumps(common, ensure_ascii=False) if common else a.headings,
         held=a.held | b.held,
         tokens=a.tokens.joined(b.tokens),
         links=max(a.links, b.links),
     )
-    return Scored(
-        candidate,
-        one.snapshot,
-        max(one.cover, other.cover),
-        max(one.score, other.score),
-        second.last,
-    )
+    cover, score = max(one.cover, other.cover), max(one.score, other.score)
+    return Scored(candidate, cover, score, second.last)

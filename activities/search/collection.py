@@ -38,9 +38,9 @@ _PLURAL: Final = re.compile(r"[A-Z]{2,}s|\w*[a-z][A-Z]\w*s")
 class Candidate:
     """A chunk that holds a token of the query; `rank` is its BM25, larger is better.
 
-    `headings` and `topics` are JSON lists; `held` are the forms of the query that it holds.
-    `chunk` numbers the chunks of a document one after the other; near-identical documents have the
-    same `kin`.
+    `text` goes on to the start of the next chunk, so that neighbours can be joined. `headings` and
+    `topics` are JSON lists; `held` are the forms of the query that it holds. `chunk` numbers the
+    chunks of a document one after the other; near-identical documents have the same `kin`.
     """
 
     source_id: str
@@ -56,9 +56,14 @@ class Candidate:
     rank: float
     held: frozenset[str]
     tokens: Tokens
-    document: int
+    text: str
     chunk: int
     kin: str
+
+    @property
+    def passage(self) -> str:
+        """The text of its range."""
+        return self.text[: self.end - self.start]
 
 
 class Snapshot:
@@ -145,7 +150,7 @@ class Snapshot:
         marks = ", ".join("?" * len(found))
         rows = self._db.execute(
             "SELECT d.path, d.title, d.sha256, c.first, c.last, c.headings, d.topics, d.date,"
-            " c.links, ft.body, ft.head, ft.stems, d.id, c.id, d.kin"
+            " c.links, ft.body, ft.head, ft.stems, c.text, c.id, d.kin"
             " FROM chunks c JOIN documents d ON d.id = c.document JOIN ft ON ft.rowid = c.id"
             f" WHERE c.id IN ({marks})",
             found,
@@ -187,14 +192,6 @@ class Snapshot:
             (match if heads else f"{{body stems}} : ({match})", limit),
         )
         return [row for (row,) in rows]
-
-    def passage(self, candidate: Candidate) -> str:
-        """The text of a candidate."""
-        row = self._db.execute(
-            "SELECT substr(text, ?, ?) FROM documents WHERE id = ?",
-            (candidate.start + 1, candidate.end - candidate.start, candidate.document),
-        ).fetchone()
-        return str(row[0])
 
     def text(self, sha256: str) -> str | None:
         """The whole text of the document with this hash, None where there is none."""
@@ -267,7 +264,7 @@ def _candidate(
     snapshot: Snapshot, query: Weighed, row: tuple[Any, ...], *, heads: bool
 ) -> Candidate:
     path, title, sha256, first, last, headings, topics, date, links = row[:9]
-    body, head, stems, document, chunk, kin = row[9:]
+    body, head, stems, text, chunk, kin = row[9:]
     tokens = Tokens(body, head if heads else "", stems)
     rank, held = tokens.ranked(query)
     return Candidate(
@@ -284,7 +281,7 @@ def _candidate(
         rank=rank,
         held=held,
         tokens=tokens,
-        document=document,
+        text=text,
         chunk=chunk,
         kin=kin,
     )

@@ -110,7 +110,7 @@ class CorpusBackend(SearchBackend):
         query = self._weighed(words, snapshots)
         topics = self._weighed_topics(task.topics, snapshots)
         scored = [
-            _score(candidate, snapshot, query)
+            _score(candidate, query)
             for snapshot in snapshots
             for candidate in snapshot.candidates(query, _CANDIDATES, heads=self._rules.heads)
         ]
@@ -179,9 +179,9 @@ def _no_other(word: str) -> list[str]:
     return []
 
 
-def _score(candidate: Candidate, snapshot: Snapshot, query: Weighed) -> Scored:
+def _score(candidate: Candidate, query: Weighed) -> Scored:
     share = query.cover(candidate.held) * _worth(candidate)
-    return Scored(candidate, snapshot, share, candidate.rank * share, candidate.chunk)
+    return Scored(candidate, share, candidate.rank * share, candidate.chunk)
 
 
 def _by_meaning(meaning: Meaning, query: str, found: list[Scored]) -> list[Scored]:
@@ -199,7 +199,7 @@ def _said(scored: Scored) -> str:
     """A passage as its meaning is taken: where it stands, then its beginning."""
     candidate = scored.candidate
     path = [candidate.title, *json.loads(candidate.headings)]
-    return "\n".join([*dict.fromkeys(path), scored.snapshot.passage(candidate)])
+    return "\n".join([*dict.fromkeys(path), candidate.passage])
 
 
 def _worth(candidate: Candidate) -> float:

@@ -84,7 +84,7 @@ def test_every_chunk_is_its_range(build: Build, home: Path, folder: Path) -> Non
     (folder / "long.md").write_text("# 标题\n\n" + "中文句子与 English words。" * 400, "utf-8")
     build()
     for text, first, last in query(
-        home, "SELECT text, first, last FROM chunks JOIN documents d ON d.id = document"
+        home, "SELECT d.text, first, last FROM chunks JOIN documents d ON d.id = document"
     ):
         assert isinstance(text, str)
         assert isinstance(first, int)

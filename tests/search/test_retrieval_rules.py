@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 import pytest
 
@@ -18,7 +17,7 @@ from activities.ingest.sketch import ALIKE, Sketcher, folded, likeness, pack, sa
 from activities.ingest.stems import stem
 from activities.search.backend import Found
 from activities.search.choice import Rules, Scored, _joined
-from activities.search.collection import Candidate, Snapshot
+from activities.search.collection import Candidate
 from activities.search.corpus import CorpusBackend
 from activities.search.ranking import Tokens
 from tests.search.asked import task
@@ -91,9 +90,9 @@ def test_a_passage_over_two_pages_names_both() -> None:
         tokens = Tokens("budget", "", "~budget")
         candidate = Candidate(
             "n:a.pdf", "t", "s", start, start + 900, json.dumps(headings), "[]", "", "a.pdf",
-            0.0, 1.0, frozenset({"budget"}), tokens, 1, chunk, "k",
+            0.0, 1.0, frozenset({"budget"}), tokens, "x" * 900, chunk, "k",
         )  # fmt: skip
-        return Scored(candidate, cast("Snapshot", None), 1.0, 1.0, chunk)
+        return Scored(candidate, 1.0, 1.0, chunk)
 
     joined = _joined(part(2, 900, "Storage", "p. 57"), part(1, 0, "Storage", "p. 56"))
     assert json.loads(joined.candidate.headings) == ["Storage", "p. 56-57"]
