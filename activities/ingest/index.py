@@ -157,7 +157,8 @@ class _Update:
         row = self._db.execute(
             "SELECT status, size, mtime_ns, raw_sha256 FROM files WHERE path = ?", (file.path,)
         ).fetchone()
-        untouched = row is not None and row[1:3] == (file.size, file.mtime_ns)
+        # What was never read has no hash: it may have failed for a reason that is gone.
+        untouched = row is not None and row[3] and row[1:3] == (file.size, file.mtime_ns)
         if untouched and self._trust_times and file.mtime_ns < self._before_ns:
             return None
         try:

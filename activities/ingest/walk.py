@@ -17,6 +17,7 @@ from workflows.contracts.corpus import FileStatus
 _TOOL_FOLDERS: Final = frozenset({"node_modules", "__pycache__"})
 # Beside one of these a documentation tool keeps copies of its sources and its scripts.
 _SPHINX_MARKS: Final = frozenset({"objects.inv", "searchindex.js"})
+_LATEST_NS: Final = 2**63 - 1
 _SPHINX_FOLDERS: Final = frozenset({"_sources", "_static"})
 
 
@@ -117,7 +118,9 @@ class Walker:
         if identity in self._seen:
             return
         self._seen.add(identity)
-        yield FoundFile(entry, self._unique(path), status.st_size, status.st_mtime_ns)
+        # A time that SQLite cannot hold is no time.
+        changed = min(status.st_mtime_ns, _LATEST_NS)
+        yield FoundFile(entry, self._unique(path), status.st_size, changed)
 
     def _left(self, path: str, status: FileStatus, reason: str) -> LeftOut:
         return LeftOut(self._unique(path), status, shown(reason))

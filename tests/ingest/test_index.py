@@ -182,6 +182,23 @@ def test_an_unreadable_file(build: Build, folder: Path) -> None:
     assert build().files == {"indexed": 2, "unreadable": 1}
 
 
+def test_a_file_from_the_far_future(build: Build, folder: Path) -> None:
+    os.utime(folder / "loop.md", ns=(10**9, 13_000_000_000 * 10**9))
+    assert build().files == {"indexed": 2}
+    assert build().version == 1
+
+
+def test_what_failed_is_tried_again(build: Build, home: Path, folder: Path) -> None:
+    build()
+    with closing(sqlite3.connect(collection_path(home, "notes"))) as db:
+        db.execute(
+            "UPDATE files SET status = 'corrupt', reason = 'crashed', raw_sha256 = ''"
+            " WHERE path = 'loop.md'"
+        )
+        db.commit()
+    assert build().files == {"indexed": 2}
+
+
 def test_odd_names(build: Build, home: Path, folder: Path) -> None:
     for name in (b"with space.md", b"-rf.md", b"new\nline.md", b"bad\xff.md", b"bad\\xff.md"):
         path = os.path.join(os.fsencode(folder), name)
