@@ -21,7 +21,10 @@ from activities.ingest.document import UnreadableFileError
 from activities.ingest.readers import Document, opened, read_document
 from activities.ingest.rows import Row, head_tokens, row_of, with_texts
 from activities.ingest.sketch import Sketcher
-from activities.ingest.wire import BATCH, Frame, receive, send
+from activities.ingest.wire import BATCH, Frame, receive, refusal, send
+
+if sys.platform != "win32":
+    import resource
 
 PROCESSOR_SECONDS: Final = 60
 MEMORY_BYTES: Final = 640 * 1024 * 1024
@@ -68,21 +71,19 @@ def answer(job: Frame) -> Iterator[Frame]:
                 return
             document = read_document(file, job["path"], job["mtime_ns"])
     except UnreadableFileError as error:
-        yield {"kind": "refused", "status": error.status, "reason": error.reason, "raw": raw}
+        yield refusal(error.status, error.reason, raw)
         return
     except MemoryError:
         reason = f"reading it takes more than {MEMORY_BYTES // 1024 // 1024} MB of memory"
         # What was taken may not come back: the next file gets a fresh process.
-        refusal = {"kind": "refused", "status": "too_large", "reason": reason, "raw": raw}
-        yield {**refusal, "last": True}
+        yield {**refusal("too_large", reason, raw), "last": True}
         return
     except OSError as error:
-        reason = error.strerror or str(error)
-        yield {"kind": "refused", "status": "unreadable", "reason": reason, "raw": raw}
+        yield refusal("unreadable", error.strerror or str(error), raw)
         return
     except Exception as error:  # noqa: BLE001 - a reader's defect must not stop the other files
         reason = f"its reader failed: {type(error).__name__}: {error}"[:300]
-        yield {"kind": "refused", "status": "corrupt", "reason": reason, "raw": raw}
+        yield refusal("corrupt", reason, raw)
         return
     yield from frames_of(document, job["path"], raw)
 
@@ -140,10 +141,9 @@ def _arm(seconds: float) -> None:
 
 
 def _limit_memory() -> None:
-    with contextlib.suppress(ImportError, ValueError, OSError):
-        import resource  # noqa: PLC0415 - not on Windows
-
-        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
+    if sys.platform != "win32":
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
 
 
 if __name__ == "__main__":

@@ -75,10 +75,10 @@ class Documents:
 
     def end(self, document: int, sketch: Sequence[int]) -> None:
         """All chunks are there: look which documents this one is a copy of."""
-        kin = self._kin_of(sketch)
-        if kin:
-            self._db.execute("UPDATE documents SET kin = ? WHERE id = ?", (kin, document))
-        self._db.execute("UPDATE documents SET sketch = ? WHERE id = ?", (pack(sketch), document))
+        self._db.execute(
+            "UPDATE documents SET sketch = ?, kin = coalesce(?, kin) WHERE id = ?",
+            (pack(sketch), self._kin_of(sketch), document),
+        )
         self._db.executemany(
             "INSERT OR IGNORE INTO kin VALUES (?, ?)",
             [(value, document) for value in sketch[:KEYS]],
@@ -97,8 +97,8 @@ class Documents:
             ).fetchall()
             self._add_tokens(
                 [
-                    (number, row_of(Chunk(first, last, tuple(json.loads(path))), text, head)[0])
-                    for number, first, last, path, text in chunks
+                    (number, row_of(Chunk(first, last, tuple(json.loads(names))), text, head)[0])
+                    for number, first, last, names, text in chunks
                 ]
             )
 
@@ -108,8 +108,8 @@ class Documents:
             [(number, *row[5:]) for number, row in numbered],
         )
 
-    def _kin_of(self, sketch: Sequence[int]) -> str:
-        """The mark of the first document that this one is a copy of, "" if of none."""
+    def _kin_of(self, sketch: Sequence[int]) -> str | None:
+        """The mark of the first document that this one is a copy of, None if of none."""
         keys = list(sketch[:KEYS])
         marks = ", ".join("?" * len(keys))
         for kin, other in self._db.execute(
@@ -120,4 +120,4 @@ class Documents:
         ):
             if likeness(sketch, unpack(other)) >= ALIKE:
                 return kin
-        return ""
+        return None

@@ -18,7 +18,7 @@ from activities.ingest.documents import TOKENS, Documents
 from activities.ingest.pool import Job, reading
 from activities.ingest.readers import READERS_VERSION, refuse_by_name
 from activities.ingest.walk import FoundFile, LeftOut, Walker
-from activities.ingest.wire import Frame
+from activities.ingest.wire import Frame, goes_on
 from workflows.contracts.corpus import (
     PROBLEMS_SHOWN,
     FileProblem,
@@ -80,7 +80,7 @@ def allowed_path(path: str, roots: Sequence[Path]) -> Path:
     Raises:
         IndexRefusedError: it is not there, no path at all, or outside of every root.
     """
-    if not path.strip() or any(ord(c) < 32 for c in path):  # noqa: PLR2004 - control characters
+    if not path.strip() or any(c < " " for c in path):
         raise IndexRefusedError(f"path: expected a folder or file, found {path[:200]!r}")
     try:
         real = Path(path).resolve(strict=True)
@@ -170,26 +170,26 @@ class _Update:
 
     def _take(self, file: FoundFile, frames: Iterator[Frame]) -> None:
         """What the reader made of a file."""
-        answer = next(frames, None)
-        if answer is not None and answer["kind"] == "document":
-            self._documents.remove(file.path)
-            document = self._documents.add(file.path, answer)
-            problem: str = answer["problem"]
-            raw: str = answer["raw"]
-            answer = None
-            for answer in frames:
-                if answer["kind"] == "chunks":
-                    self._documents.add_chunks(document, answer["rows"])
-            if answer is not None and answer["kind"] == "end":
-                self._documents.end(document, answer["sketch"])
-                self._set_status(file, "partial" if problem else "indexed", problem, raw)
-        elif answer is not None and answer["kind"] == "same":
-            self._touch(file)
-        if answer is None:
+        document = 0
+        problem = raw = ""
+        last = None
+        for last in frames:
+            if last["kind"] == "document":
+                problem, raw = last["problem"], last["raw"]
+                self._documents.remove(file.path)
+                document = self._documents.add(file.path, last)
+            elif last["kind"] == "chunks":
+                self._documents.add_chunks(document, last["rows"])
+        if last is None or goes_on(last):
             self._stop_if_cancelled()
-            raise RuntimeError(f"no answer about {file.path}")
-        if answer["kind"] == "refused":
-            self._refused(file, answer["status"], answer["reason"], answer["raw"])
+            raise RuntimeError(f"no whole answer about {file.path}")
+        if last["kind"] == "end":
+            self._documents.end(document, last["sketch"])
+            self._set_status(file, "partial" if problem else "indexed", problem, raw)
+        elif last["kind"] == "refused":
+            self._refused(file, last["status"], last["reason"], last["raw"])
+        else:
+            self._touch(file)
         self._tell(file.path)
 
     def _tell(self, path: str) -> None:

@@ -22,7 +22,7 @@ from typing import BinaryIO, Final, cast
 
 import psutil
 
-from activities.ingest.wire import Frame, receive, send
+from activities.ingest.wire import Frame, goes_on, receive, refusal, send
 
 SECONDS: Final = 90.0  # for one step of a file, whatever the machine does beside it
 RSS_BYTES: Final = 512 * 1024 * 1024
@@ -50,7 +50,6 @@ class Job:
     frame: Frame
     size: int
     answers: "queue.Queue[Frame]" = field(default_factory=lambda: queue.Queue(_QUEUED_FRAMES))
-    ended: threading.Event = field(default_factory=threading.Event)
 
 
 class Child:
@@ -88,7 +87,7 @@ class Child:
                 if frame is None:
                     raise OSError("the reading process ended")
                 self.since = None  # the time the writer takes is not the reader's
-                self.busy = frame["kind"] in {"document", "chunks"}
+                self.busy = goes_on(frame)
                 yield frame
                 if not self.busy:
                     return
@@ -246,7 +245,7 @@ class Pool:
                     return
                 continue
             yield frame
-            if frame["kind"] not in {"document", "chunks"}:
+            if not goes_on(frame):
                 return
 
     def _serve(self, place: int) -> None:
@@ -271,7 +270,7 @@ class Pool:
                 self._drop(place)
                 return False
             status, reason = child.how_it_ended(code)
-            self._queued(job, {"kind": "refused", "status": status, "reason": reason, "raw": ""})
+            self._queued(job, refusal(status, reason))
         if child.process.poll() is not None or child.memory() > _GROWN_BYTES or _is_last(frame):
             self._drop(place)
         return True
@@ -293,14 +292,16 @@ class Pool:
     def close(self) -> None:
         """End the threads; processes that are in the middle of a file are killed, others kept."""
         self._stopping.set()
-        for child in self._children:
-            if child is not None and child.busy:
-                child.kill("stopped")
         for _ in self._threads:
             self._jobs.put(None)
-        for thread in self._threads:
-            if thread.ident is not None:
-                thread.join()
+        started = [thread for thread in self._threads if thread.ident is not None]
+        while any(thread.is_alive() for thread in started):
+            # Looked at again: a thread may just have begun a file.
+            for child in list(self._children):
+                if child is not None and child.busy:
+                    child.kill("stopped")
+            for thread in started:
+                thread.join(_POLL_SECONDS)
         for child in self._children:
             if child is not None:
                 _give_back(child)

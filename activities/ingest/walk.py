@@ -17,8 +17,9 @@ from workflows.contracts.corpus import FileStatus
 _TOOL_FOLDERS: Final = frozenset({"node_modules", "__pycache__"})
 # Beside one of these a documentation tool keeps copies of its sources and its scripts.
 _SPHINX_MARKS: Final = frozenset({"objects.inv", "searchindex.js"})
-_LATEST_NS: Final = 2**63 - 1
 _SPHINX_FOLDERS: Final = frozenset({"_sources", "_static"})
+
+_LATEST_NS: Final = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ class Walker:
         if identity in self._seen:
             return
         self._seen.add(identity)
-        # A time that SQLite cannot hold is no time.
+        # SQLite holds no later time.
         changed = min(status.st_mtime_ns, _LATEST_NS)
         yield FoundFile(entry, self._unique(path), status.st_size, changed)
 

@@ -1,7 +1,7 @@
 """Frames between the indexer and its reading processes: a length, then JSON in UTF-8.
 
-A job is one frame; its answer is one `Head` frame and, for a document, frames of chunks, each at
-most `BATCH` of them, so that neither side holds the tokens of a whole book.
+A job is one frame; its answer is one frame and, for a document, frames of chunks, each at most
+`BATCH` of them, so that neither side holds the tokens of a whole book.
 """
 
 import json
@@ -15,12 +15,21 @@ MOST_BYTES: Final = 256 * 1024 * 1024
 Frame = dict[str, Any]
 
 
+def refusal(status: str, reason: str, raw: str = "") -> Frame:
+    """The answer about a file that gives no document; `raw` is the hash of what was read."""
+    return {"kind": "refused", "status": status, "reason": reason, "raw": raw}
+
+
+def goes_on(frame: Frame) -> bool:
+    """Whether more frames of the same answer follow."""
+    return frame["kind"] in {"document", "chunks"}
+
+
 def send(stream: BinaryIO, frame: Frame) -> None:
     """Write one frame and flush it; lone surrogates (odd file names) survive."""
     data = json.dumps(frame, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    stream.write(_LENGTH.pack(len(data)) + data if len(data) < 1 << 16 else _LENGTH.pack(len(data)))
-    if len(data) >= 1 << 16:
-        stream.write(data)
+    stream.write(_LENGTH.pack(len(data)))
+    stream.write(data)
     stream.flush()
 
 
