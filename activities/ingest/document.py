@@ -1,5 +1,6 @@
 """What a reader makes of a file, and why a file can not be read."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,17 @@ class UnreadableFileError(Exception):
         super().__init__(reason)
         self.status: FileStatus = status
         self.reason = reason
+
+
+def spans(numbers: Iterable[int]) -> list[str]:
+    """Ascending numbers of pages or lines as a person writes them: `3`, `7-9`."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return [str(first) if first == last else f"{first}-{last}" for first, last in runs]
 
 
 @dataclass(frozen=True)

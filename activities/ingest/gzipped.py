@@ -3,6 +3,8 @@
 import gzip
 import tempfile
 import zlib
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import BinaryIO, Final, cast
 
 from activities.ingest.document import UnreadableFileError
@@ -15,13 +17,22 @@ _IN_MEMORY = 8 * 1024 * 1024
 _PIECE = 1024 * 1024
 
 
-def unpacked(file: BinaryIO) -> tuple[BinaryIO, str]:
+@contextmanager
+def unpacked(file: BinaryIO) -> Generator[tuple[BinaryIO, str]]:
     """The unpacked file, at its start, and what of it is missing ("" if nothing).
 
     Raises:
         UnreadableFileError: `corrupt`, or `too_large` by its ratio.
     """
-    inner = cast("BinaryIO", tempfile.SpooledTemporaryFile(_IN_MEMORY))  # noqa: SIM115 - handed out
+    with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spooled:
+        inner = cast("BinaryIO", spooled)
+        problem = _unpack(file, inner)
+        inner.seek(0)
+        yield inner, problem
+
+
+def _unpack(file: BinaryIO, inner: BinaryIO) -> str:
+    """Unpack into another file; gives what is missing."""
     problem = ""
     size = 0
     try:
@@ -35,13 +46,10 @@ def unpacked(file: BinaryIO) -> tuple[BinaryIO, str]:
     except EOFError:
         problem = "the gzip data end early"
     except (gzip.BadGzipFile, zlib.error) as error:
-        inner.close()
         raise UnreadableFileError("corrupt", f"damaged gzip data: {error}") from None
     if problem and not size:
-        inner.close()
         raise UnreadableFileError("corrupt", problem)
-    inner.seek(0)
-    return inner, problem
+    return problem
 
 
 def _check_ratio(size: int, packed: int) -> None:

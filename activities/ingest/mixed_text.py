@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from activities.ingest.charsets import Decoded, strict
 from activities.ingest.chinese import READERS, Guess, clear_winner, evidence
+from activities.ingest.document import spans
 
 _LONG_LINE = 2000
 _LEFT_OUT_SHARE = 0.05
@@ -180,12 +181,6 @@ def _few(lines: _Lines, missing: list[int]) -> bool:
 
 
 def _ranges(numbers: list[int]) -> str:
-    spans: list[list[int]] = []
-    for number in numbers:
-        if spans and number == spans[-1][1] + 1:
-            spans[-1][1] = number
-        else:
-            spans.append([number, number])
-    shown = [f"{a + 1}" if a == b else f"{a + 1}-{b + 1}" for a, b in spans[:_RANGES_SHOWN]]
-    more = len(spans) - len(shown)
-    return ", ".join(shown) + (f" and {more} more places" if more else "")
+    found = spans(number + 1 for number in numbers)
+    more = len(found) - _RANGES_SHOWN
+    return ", ".join(found[:_RANGES_SHOWN]) + (f" and {more} more places" if more > 0 else "")

@@ -14,7 +14,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, BinaryIO, Final
 
-from activities.ingest.document import Extracted, Heading, UnreadableFileError
+from activities.ingest import pdf_hidden
+from activities.ingest.document import Extracted, Heading, UnreadableFileError, spans
+
+pypdfium2: Any = importlib.import_module("pypdfium2")  # it ships no types
 
 MOST_CHARACTERS: Final = 20_000_000
 PAGE_LEVEL: Final = 9  # below every level of an outline
@@ -22,6 +25,8 @@ _MOST_ENTRIES: Final = 2_000
 _MOST_LEVELS: Final = 6
 _MOST_TRIES: Final = 20  # places of a title on a page that are looked at
 _TITLE_CHARACTERS: Final = 200
+_RANGES_SHOWN: Final = 20
+_FIRST_WIDE: Final = "\u2e80"
 
 # It starts where a word does: else a page of one long word takes the square of its length.
 _BROKEN: Final = re.compile(r"(?<![^\W\d_])([^\W\d_]+)[\x02\ufffe\u00ad]\s*([^\W\d_]+)")
@@ -65,8 +70,6 @@ def read_pdf(file: BinaryIO, most_characters: int = MOST_CHARACTERS) -> Extracte
     Raises:
         UnreadableFileError: `encrypted`, `corrupt`, `scanned` or `empty`.
     """
-    # Loads a library, and many folders hold no PDF; it ships no types.
-    pypdfium2: Any = importlib.import_module("pypdfium2")
     try:
         document = pypdfium2.PdfDocument(file)
     except pypdfium2.PdfiumError as error:
@@ -106,8 +109,6 @@ def _without_text(pages: _Pages) -> UnreadableFileError:
 
 
 def _read(document: Any, most_characters: int) -> _Pages:
-    from activities.ingest.pdf_hidden import remove_hidden  # noqa: PLC0415 - needs the library
-
     pages = _Pages(count=len(document))
     room = most_characters
     for number in range(1, pages.count + 1):
@@ -116,7 +117,7 @@ def _read(document: Any, most_characters: int) -> _Pages:
             break
         try:
             with closing(document[number - 1]) as page:
-                images = remove_hidden(page)
+                images = pdf_hidden.remove_hidden(page)
                 with closing(page.get_textpage()) as textpage:
                     text = textpage.get_text_bounded()
         except MemoryError:
@@ -163,14 +164,15 @@ def _join_words(pages: _Pages) -> None:
 def _parted(text: str) -> str:
     """A blank line behind each paragraph: a short last line, or before an item of a list."""
     lines = [line.rstrip() for line in text.split("\n")]
-    lengths = sorted(_width(line) for line in lines if line)
+    widths = [_width(line) for line in lines]
+    lengths = sorted(filter(None, widths))
     if not lengths:
         return ""
     short = _SHORT * lengths[int(_LONG_LINE * (len(lengths) - 1))]
     out: list[str] = []
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+    for line, width, following in zip(lines, widths, [*lines[1:], ""], strict=True):
         out.append(line)
-        ends = _SENTENCE_END.search(line) is not None and _width(line) < short
+        ends = width < short and _SENTENCE_END.search(line) is not None
         if line and following and (ends or _ITEM.match(following)):
             out.append("")
     return "\n".join(out)
@@ -178,7 +180,7 @@ def _parted(text: str) -> str:
 
 def _width(line: str) -> int:
     """Columns: a character of Chinese takes two."""
-    return len(line) + sum(ord(c) > 0x2E7F for c in line) if not line.isascii() else len(line)  # noqa: PLR2004
+    return len(line) if line.isascii() else len(line) + sum(c >= _FIRST_WIDE for c in line)
 
 
 def _outline(document: Any) -> dict[int, list[tuple[int, str]]]:
@@ -289,11 +291,6 @@ def _problem(pages: _Pages, most_characters: int) -> str:
 
 def _named(words: str, numbers: list[int]) -> str:
     """Numbers of pages, runs of them as ranges."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and runs[-1][1] == number - 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    shown = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs[:20])
-    return f"{words} {shown}" + (", …" if len(runs) > 20 else "")  # noqa: PLR2004
+    found = spans(numbers)
+    more = ", …" if len(found) > _RANGES_SHOWN else ""
+    return f"{words} {', '.join(found[:_RANGES_SHOWN])}{more}"

@@ -58,13 +58,13 @@ def _columns(text: str, delimiter: str) -> str:
         if len(cells) > len(found):
             found = cells
     names = [" ".join(cell.split()) for cell in found]
-    if len(names) < 2 or any(_NUMBER.fullmatch(name) for name in names):  # noqa: PLR2004
+    if len(names) == 1 or any(_NUMBER.fullmatch(name) for name in names):
         return ""
     return ", ".join(names)[:_TITLE_CHARACTERS]
 
 
 def _letters(match: re.Match[str]) -> str:
-    r"""The characters of a run of `\uXXXX`, if all of them are letters or signs of a text."""
+    """The characters of a run of JSON's escapes, if all are letters or signs of a text."""
     units = bytes.fromhex(match[2].replace("\\u", ""))
     try:
         letters = units.decode("utf-16-be")

@@ -2,7 +2,6 @@
 
 import datetime
 import hashlib
-import io
 import os
 import stat
 from collections.abc import Generator
@@ -14,7 +13,7 @@ from typing import BinaryIO, Final
 from activities.ingest.chunks import chunks
 from activities.ingest.document import Chunk, Extracted, UnreadableFileError
 from activities.ingest.encodings import Decoded, decode_text
-from activities.ingest.formats import format_of
+from activities.ingest.formats import HEAD_BYTES, format_of
 from activities.ingest.gzipped import unpacked
 from activities.ingest.markdown import read_markdown
 from activities.ingest.plain import read_json, read_log, read_table
@@ -26,7 +25,6 @@ READERS_VERSION: Final = 3
 
 # Text beyond is left out and said so; a log of this size is already twenty thousand passages.
 TEXT_BYTES: Final = 20 * 1024 * 1024
-_HEAD_BYTES: Final = 64 * 1024
 _MOST_BYTES: Final = {"pdf": 500 * 1024 * 1024, "zip": 200 * 1024 * 1024}
 
 _MARKDOWN: Final = frozenset({".md", ".markdown", ".mdown", ".mkd", ".mdx"})
@@ -99,7 +97,6 @@ def read_document(file: BinaryIO, path: str, mtime_ns: int) -> Document:
         UnreadableFileError: the file gives no document.
     """
     name = PurePosixPath(path)
-    refuse_by_name(path)
     extracted = _extract(file, name, packed=False)
     pieces = chunks(extracted)
     if not pieces:
@@ -120,7 +117,7 @@ def read_document(file: BinaryIO, path: str, mtime_ns: int) -> Document:
 
 
 def _extract(file: BinaryIO, name: PurePosixPath, *, packed: bool) -> Extracted:
-    head = file.read(_HEAD_BYTES)
+    head = file.read(HEAD_BYTES)
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     if not head:
@@ -142,8 +139,7 @@ def _extract(file: BinaryIO, name: PurePosixPath, *, packed: bool) -> Extracted:
     if kind == "gzip":
         if packed:
             raise UnreadableFileError("unsupported", "gzip inside of gzip: not read")
-        inner, problem = unpacked(file)
-        with inner:
+        with unpacked(file) as (inner, problem):
             found = _extract(inner, PurePosixPath(name.name.removesuffix(".gz")), packed=True)
         return replace(found, problem="; ".join(filter(None, (found.problem, problem))))
     return _text(file, name.suffix.lower(), size)
@@ -183,8 +179,3 @@ def _read_text(decoded: Decoded, suffix: str) -> Extracted:
     if suffix in _TABLES:
         return read_table(text, _TABLES[suffix])
     return read_json(text) if suffix in _JSON else read_log(text)
-
-
-def document_of(data: bytes, path: str, mtime_ns: int) -> Document:
-    """`read_document` on bytes."""
-    return read_document(io.BytesIO(data), path, mtime_ns)

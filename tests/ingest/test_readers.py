@@ -4,6 +4,7 @@ How it can go wrong: text lost or invented; hidden text or navigation kept; a wr
 as noise; a heading found in a code block; a range that does not fit its text.
 """
 
+import io
 from itertools import pairwise
 
 import pytest
@@ -15,13 +16,14 @@ from activities.ingest.document import Extracted, Heading, UnreadableFileError
 from activities.ingest.front_matter import front_matter
 from activities.ingest.html import read_html
 from activities.ingest.markdown import read_markdown, read_text
-from activities.ingest.readers import Document, document_of
+from activities.ingest.readers import Document, read_document
 
 DAY_NS = 1_790_000_000_000_000_000
 
 
 def read(text: str | bytes, path: str = "a.md") -> Document:
-    return document_of(text.encode() if isinstance(text, str) else text, path, DAY_NS)
+    data = text.encode() if isinstance(text, str) else text
+    return read_document(io.BytesIO(data), path, DAY_NS)
 
 
 def paths(document: Document) -> list[tuple[str, ...]]:
