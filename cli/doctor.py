@@ -6,7 +6,7 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
@@ -29,6 +29,7 @@ from runtime.errors import UsageError
 from runtime.settings import Env, load_env
 from runtime.workers import corpus_backend
 from workflows.contracts.base import Strict
+from workflows.contracts.corpus import FileStatus
 from workflows.contracts.names import SEARCH_ATTRIBUTES
 from workflows.contracts.task import Settings, Task
 from workflows.logic.resolve import resolve
@@ -36,7 +37,6 @@ from workflows.logic.resolve import resolve
 State = Literal["ok", "warn", "broken"]
 _MODEL_SECONDS: Final = 60.0
 _PROBE: Final = "doctor"
-_LOOKED_AT: Final = 100_000
 _NAMED: Final = 3
 # Other formats, empty files and programs are left out on purpose.
 _AS_IT_SHOULD_BE: Final = frozenset({"indexed", "unsupported", "empty", "binary"})
@@ -166,22 +166,27 @@ async def _searched(env: Env, backend: CorpusBackend, info: CollectionInfo) -> C
     if not info.chunks:
         return Check(name, "warn", f"{info.root}: nothing in it was indexed", again)
     count = f"{info.chunks} chunks, a query for {query!r} gave {len(hits.passages)} passages"
-    unread = await asyncio.to_thread(_not_read, env, info.name)
+    unread = await asyncio.to_thread(_not_read, env, info)
     found = f"{info.root}, version {info.version}: {count}{unread}"
     if not unread:
         return Check(name, "ok", found)
     return Check(name, "warn", found, f"all of them: `starter.py corpora {info.name}`")
 
 
-def _not_read(env: Env, name: str) -> str:
+def _not_read(env: Env, info: CollectionInfo) -> str:
     """The files that were not fully read, the first with their reasons."""
-    files = file_statuses(env.home, name, limit=_LOOKED_AT)
-    failed = [file for file in files if file.status not in _AS_IT_SHOULD_BE]
+    failed = {k: n for k, n in (info.files or {}).items() if k not in _AS_IT_SHOULD_BE}
     if not failed:
         return ""
-    shown = "; ".join(f"{file.path} ({file.status}: {file.reason})" for file in failed[:_NAMED])
-    more = f" and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
-    return f"; not fully read: {shown}{more}"
+    first = [
+        file
+        for status in failed
+        for file in file_statuses(env.home, info.name, cast("FileStatus", status), _NAMED)
+    ]
+    named = sorted(first, key=lambda file: file.path)[:_NAMED]
+    shown = "; ".join(f"{file.path} ({file.status}: {file.reason})" for file in named)
+    more = sum(failed.values()) - len(named)
+    return f"; not fully read: {shown}" + (f" and {more} more" if more else "")
 
 
 async def _worker(session: Session) -> Check:

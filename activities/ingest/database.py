@@ -21,9 +21,6 @@ from workflows.logic.tokens import TOKEN_CHARACTERS
 
 SCHEMA_VERSION: Final = 3
 _BUSY_SECONDS = 30.0
-# Headings, title and path weigh more than the body: they say what a passage is about. A stem in
-# common tells less than the word itself.
-RANK: Final = "bm25(ft, 1.0, 1.5, 0.2)"
 
 _TABLES: Final = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;

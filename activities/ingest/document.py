@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from workflows.contracts.corpus import FileStatus  # pydantic is slow to import
@@ -26,6 +26,14 @@ def spans(numbers: Iterable[int]) -> list[str]:
         else:
             runs.append([number, number])
     return [str(first) if first == last else f"{first}-{last}" for first, last in runs]
+
+
+PAGE: Final = "p. "
+
+
+def is_page(heading: str) -> bool:
+    """Whether a heading is the number of a page: a place, not a word of the text."""
+    return heading.startswith(PAGE)
 
 
 @dataclass(frozen=True)

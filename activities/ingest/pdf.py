@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any, BinaryIO, Final
 
 from activities.ingest import pdf_hidden
-from activities.ingest.document import Extracted, Heading, UnreadableFileError, spans
+from activities.ingest.document import PAGE, Extracted, Heading, UnreadableFileError, spans
 
 pypdfium2: Any = importlib.import_module("pypdfium2")  # it ships no types
 
@@ -209,7 +209,7 @@ def _joined(pages: _Pages, outline: dict[int, list[tuple[int, str]]]) -> tuple[s
         text = pages.texts.get(number)
         if text is None:
             continue
-        mark = Heading(start, PAGE_LEVEL, f"p. {number}")
+        mark = Heading(start, PAGE_LEVEL, f"{PAGE}{number}")
         headings.append(mark)
         for place, level, title in _placed(text, pending):
             headings.append(Heading(start + place, level, title))

@@ -2,13 +2,11 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Final
 
-from activities.ingest.document import Chunk
+from activities.ingest.document import Chunk, is_page
 from activities.ingest.stems import stems
 from workflows.logic.tokens import tokens
 
-PAGE: Final = "p. "
 # start, end, headings (JSON), share of links, text up to the next chunk; tokens of body, of head,
 # stems of both
 Row = tuple[int, int, str, float, str, str, str, str]
@@ -48,8 +46,3 @@ def with_texts(chunks: Sequence[Chunk], text: str) -> Iterator[tuple[Chunk, str]
     starts = [chunk.start for chunk in chunks]
     for chunk, following in zip(chunks, [*starts[1:], len(text)], strict=True):
         yield chunk, text[chunk.start : following]
-
-
-def is_page(heading: str) -> bool:
-    """Whether a heading is the number of a page: a place, not a word of the text."""
-    return heading.startswith(PAGE)

@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import Final
 
-from activities.ingest.rows import PAGE, is_page
+from activities.ingest.document import PAGE, is_page
 from activities.ingest.sketch import folded, same_words
 from activities.search.collection import Candidate
 

@@ -11,14 +11,13 @@ from threading import Lock
 from typing import Any, Final
 
 from activities.ingest.database import (
-    RANK,
     CollectionDamagedError,
     CollectionMissingError,
     collection_path,
     meta,
     open_reader,
 )
-from activities.search.ranking import Rows, Tokens, fullest
+from activities.search.ranking import SQL_RANK, Rows, Tokens, fullest
 from workflows.logic.cover import Weighed
 from workflows.logic.tokens import query_tokens
 
@@ -188,7 +187,7 @@ class Snapshot:
             chunks += most
         match = " OR ".join(dict.fromkeys(asked[:_MOST_TERMS]))
         rows = self._db.execute(
-            f"SELECT rowid FROM ft WHERE ft MATCH ? ORDER BY {RANK}, rowid LIMIT ?",
+            f"SELECT rowid FROM ft WHERE ft MATCH ? ORDER BY {SQL_RANK}, rowid LIMIT ?",
             (match if heads else f"{{body stems}} : ({match})", limit),
         )
         return [row for (row,) in rows]

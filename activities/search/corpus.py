@@ -124,7 +124,18 @@ class CorpusBackend(SearchBackend):
         if self._meaning is not None:
             found = _by_meaning(self._meaning, text, found)
         chosen = Choice(self._rules).of(found)
-        return Found(tuple(_passage(s, text, query, topics) for s, text in chosen))
+        wanted = frozenset[str]().union(*(topic.searched() for topic in topics.values() if topic))
+        return Found(
+            tuple(
+                _passage(
+                    scored,
+                    excerpt(said, query, EXCERPT_CHARACTERS),
+                    topics,
+                    scored.candidate.tokens.held_of(wanted),
+                )
+                for scored, said in chosen
+            )
+        )
 
     def _weighed(self, words: Iterable[str], snapshots: list[Snapshot]) -> Weighed:
         return weighed(
@@ -209,22 +220,18 @@ def _worth(candidate: Candidate) -> float:
 
 
 def _passage(
-    scored: Scored,
-    text: str,
-    query: Weighed,
-    topics: Mapping[int, Weighed | None],
+    scored: Scored, shown: str, topics: Mapping[int, Weighed | None], held: frozenset[str]
 ) -> FoundPassage:
+    """A passage as it is handed on; `held` are the words of topics that it holds."""
     candidate = scored.candidate
     worth = _worth(candidate)
-    wanted = frozenset[str]().union(*(topic.searched() for topic in topics.values() if topic))
-    held = candidate.tokens.held_of(wanted)
     return FoundPassage(
         source_id=candidate.source_id,
         title=candidate.title,
         sha256=candidate.sha256,
         start=candidate.start,
         end=candidate.end,
-        excerpt=excerpt(text, query, EXCERPT_CHARACTERS),
+        excerpt=shown,
         headings=tuple(json.loads(candidate.headings)),
         topics=tuple(json.loads(candidate.topics)),
         covers={

