@@ -4,12 +4,9 @@ How it can go wrong: wrong characters taken for text; Chinese text refused; a bi
 UTF-16; a declaration believed against the bytes; a character cut at the end called damage.
 """
 
-import gzip
-import html
 import random
 import re
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -17,7 +14,6 @@ from hypothesis import strategies as st
 
 from activities.ingest.document import UnreadableFileError
 from activities.ingest.encodings import decode_text
-from activities.ingest.formats import format_of
 
 SENTENCE = "生产数据库在法兰克福"
 TRADITIONAL = "生產資料庫在法蘭克福"
@@ -347,149 +343,3 @@ def test_large_files_take_seconds_at_most() -> None:
     refused(b"\n\xe9" * 1_000_000)
     refused(bytes(range(0x80, 0x100)) * 20_000)
     assert time.perf_counter() - started < 30
-
-
-def pieces(text: str, size: int) -> list[str]:
-    found, part = [""], 0
-    for line in text.splitlines(keepends=True):
-        found[-1] += line
-        part += len(line.encode())
-        if part >= size:
-            found.append("")
-            part = 0
-    return found
-
-
-def pages(folder: str) -> list[str]:
-    paths = sorted(Path("/usr/share/man", folder).glob("man*/*.gz"))[::20]
-    if not paths:
-        pytest.skip(f"no manual pages in {folder}")
-    return [gzip.decompress(path.read_bytes()).decode("utf-8", "ignore") for path in paths]
-
-
-def guide() -> list[str]:
-    paths = sorted(Path("/usr/share/debian-reference").glob("*.zh-cn.html"))
-    if not paths:
-        pytest.skip("no debian-reference")
-    return [html.unescape(re.sub(r"<[^>]*>", "", path.read_text("utf-8"))) for path in paths]
-
-
-@pytest.mark.parametrize(
-    ("folder", "codec"), [("", "gb18030"), ("zh_CN", "gb18030"), ("zh_TW", "cp950")]
-)
-def test_real_chinese(folder: str, codec: str) -> None:
-    read = total = 0
-    for page in pages(folder) if folder else guide():
-        whole = page.encode(codec, "ignore").decode(codec).replace("\r", "")
-        assert decode_text(whole.encode(codec)).text == whole.replace("\ufeff", "")
-        for size in (200, 2000):
-            for piece in pieces(whole, size):
-                data = piece.encode(codec)
-                if data.isascii():
-                    continue
-                total += 1
-                try:
-                    found = decode_text(data)
-                except UnreadableFileError:
-                    continue
-                # Right, or lines of it left out: never another character.
-                assert found.problem or found.text == piece
-                assert set(found.text) <= set(piece)
-                read += not found.problem
-    assert read > 0.88 * total
-
-
-@pytest.mark.parametrize(
-    ("folder", "codec"),
-    [
-        ("fr", "cp1252"),
-        ("de", "latin-1"),
-        ("pl", "iso8859-2"),
-        ("ru", "koi8-r"),
-        ("ru", "cp1251"),
-        ("ja", "euc_jp"),
-        ("ja", "cp932"),
-        ("ko", "cp949"),
-    ],
-)
-def test_real_text_in_other_encodings_is_never_chinese(folder: str, codec: str) -> None:
-    for page in pages(folder):
-        for size in (200, 2000, len(page) * 4):
-            for piece in pieces(page, size):
-                data = piece.encode(codec, "ignore")
-                if not data.strip() or data.isascii():
-                    continue
-                try:
-                    found = decode_text(data)
-                except UnreadableFileError:
-                    continue
-                assert "left out" in found.problem
-                assert set(found.text) <= set(piece)
-
-
-TAR = b"notes.txt".ljust(257, b"\0") + b"ustar\x0000"
-PE = b"MZ\x90\0" + bytes(56) + (64).to_bytes(4, "little") + b"PE\0\0"
-
-
-@pytest.mark.parametrize(
-    ("head", "name"),
-    [
-        (b"%PDF-1.7\n", "pdf"),
-        (b"junk\r\n%PDF-1.4\n%\xe2\xe3\xcf\xd3\n", "pdf"),
-        (b"A PDF begins with\n%PDF-1.4 as its first line.\n", ""),
-        (b"PK\x03\x04", "zip"),
-        (b"\x1f\x8b\x08", "gzip"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "ole"),
-        (b"BM stands for benchmark, and this is a text about it.", ""),
-        (b"II* and MM* begin a line", ""),
-        (b"MZ is a code", ""),
-        (b"ID3 is an algorithm for decision trees", ""),
-        (b"RIFF is a format", ""),
-        (b"GIF8 is not enough", ""),
-        (SENTENCE.encode("utf-16"), ""),
-        (SENTENCE.encode("gbk"), ""),
-        (b"", ""),
-    ],
-)
-def test_formats(head: bytes, name: str) -> None:
-    assert format_of(head) == name
-
-
-@pytest.mark.parametrize(
-    ("head", "status", "words"),
-    [
-        (b"\x89PNG\r\n\x1a\n", "unsupported", "PNG image: not a format that is read"),
-        (b"GIF89a", "unsupported", "GIF"),
-        (b"\xff\xd8\xff\xe0", "unsupported", "JPEG"),
-        (b"RIFF\x10\0\0\0WEBPVP8 ", "unsupported", "WebP"),
-        (b"RIFF\x10\0\0\0WAVEfmt ", "unsupported", "RIFF"),
-        (b"II*\0\x08\0\0\0", "unsupported", "TIFF"),
-        (b"BM\x36\0\x0c\0\0\0\0\0\x36\0\0\0\x28\0\0\0", "unsupported", "BMP"),
-        (b"\0\0\x01\0\x01\0\x10\x10\0\0\x01\0\x20\0", "unsupported", "ICO"),
-        (b"\0\0\0\x18ftypmp42", "unsupported", "MP4"),
-        (b"fLaC\0", "unsupported", "FLAC"),
-        (b"ID3\x03\0", "unsupported", "MP3"),
-        (b"PAR1\x15\x04", "unsupported", "Parquet"),
-        (b"SQLite format 3\0", "unsupported", "SQLite"),
-        (b"OTTO\0\x0b", "unsupported", "font"),
-        (b"\0\x01\0\0\0\x12", "unsupported", "font"),
-        (b"AT&TFORM", "unsupported", "DjVu"),
-        (b"%!PS-Adobe-3.0", "unsupported", "PostScript"),
-        (b"\x1f\x9d\x90", "unsupported", "compress"),
-        (b"BZh91AY&SY", "unsupported", "bzip2"),
-        (b"Rar!\x1a\x07\x01\0", "unsupported", "RAR"),
-        (b"\x28\xb5\x2f\xfd", "unsupported", "zstd"),
-        (b"\x04\x22\x4d\x18", "unsupported", "lz4"),
-        (TAR, "unsupported", "tar"),
-        (b"\x7fELF\x02", "binary", "ELF"),
-        (PE, "binary", "Windows"),
-        (b"\xcf\xfa\xed\xfe", "binary", "Mach-O"),
-        (b"\xca\xfe\xba\xbe\0\0\0\x34", "binary", "Java"),
-        (b"\0asm\x01\0\0\0", "binary", "WebAssembly"),
-    ],
-)
-def test_formats_that_are_not_read(head: bytes, status: str, words: str) -> None:
-    with pytest.raises(UnreadableFileError) as caught:
-        format_of(head)
-    assert caught.value.status == status
-    assert words in caught.value.reason

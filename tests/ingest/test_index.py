@@ -9,7 +9,6 @@ import os
 import signal
 import sqlite3
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from itertools import chain, repeat
 from pathlib import Path
@@ -25,42 +24,9 @@ from activities.ingest.database import (
     collection_path,
     writing,
 )
-from activities.ingest.index import IndexCancelledError, IndexRefusedError, index_folder
+from activities.ingest.index import IndexCancelledError, index_folder
+from tests.ingest.built import Build, documents, query
 from workflows.contracts.corpus import IndexProgress, IndexResult
-
-Build = Callable[..., IndexResult]
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    path = tmp_path / "docs"
-    path.mkdir()
-    (path / "loop.md").write_text("# Agent loop\n\nThe loop ends when the budget is used up.\n")
-    (path / "sub").mkdir()
-    (path / "sub" / "契约.md").write_text("# 工具契约\n\n工具返回结构化的结果。\n", "utf-8")
-    return path
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def build(home: Path, folder: Path) -> Build:
-    def call(path: Path | str = folder, name: str = "notes") -> IndexResult:
-        return index_folder(home, name, str(path), [folder.parent], lambda _: None)
-
-    return call
-
-
-def query(home: Path, sql: str, name: str = "notes") -> list[tuple[object, ...]]:
-    with closing(sqlite3.connect(collection_path(home, name))) as db:
-        return db.execute(sql).fetchall()
-
-
-def documents(home: Path) -> list[object]:
-    return [row[0] for row in query(home, "SELECT path FROM documents ORDER BY path")]
 
 
 def test_a_folder_becomes_a_collection(build: Build, home: Path, folder: Path) -> None:
@@ -197,82 +163,6 @@ def test_what_failed_is_tried_again(build: Build, home: Path, folder: Path) -> N
         )
         db.commit()
     assert build().files == {"indexed": 2}
-
-
-def test_odd_names(build: Build, home: Path, folder: Path) -> None:
-    for name in (b"with space.md", b"-rf.md", b"new\nline.md", b"bad\xff.md", b"bad\\xff.md"):
-        path = os.path.join(os.fsencode(folder), name)
-        with open(path, "wb") as file:
-            file.write(b"Text of " + str(len(name)).encode())
-    assert build().files == {"indexed": 7}
-    assert {r"bad\xff.md", r"bad\xff.md (2)", r"new\nline.md"} <= set(documents(home))
-    assert build().version == 1
-
-
-# failures.jsonl E11
-def test_links(build: Build, home: Path, folder: Path) -> None:
-    (folder.parent / "secret.md").write_text("outside")
-    (folder.parent / "docs-secret").mkdir()
-    (folder.parent / "docs-secret" / "x.md").write_text("outside too")
-    (folder / "a-link.md").symlink_to("loop.md")
-    (folder / "hard.md").hardlink_to(folder / "sub" / "契约.md")
-    (folder / "out.md").symlink_to("../secret.md")
-    (folder / "out-folder").symlink_to("../docs-secret")
-    (folder / "sub" / "up").symlink_to("..")
-    (folder / "self").symlink_to("self")
-    (folder / "nowhere").symlink_to("missing.md")
-    result = build()
-    assert result.files == {"indexed": 2, "outside_root": 2, "loop": 2, "unreadable": 1}
-    assert "loop.md" in documents(home)
-    assert "a-link.md" not in documents(home)
-
-
-def test_a_link_inside_leads_to_its_file_once(build: Build, home: Path, folder: Path) -> None:
-    (folder / "zz").mkdir()
-    (folder / "zz" / "real.md").write_text("real text")
-    (folder / "aa").symlink_to("zz")
-    assert build().files == {"indexed": 3}
-    assert "zz/real.md" in documents(home)
-
-
-def test_the_state_directory_is_no_source(folder: Path) -> None:
-    home = folder / "state"
-    for _ in range(2):
-        result = index_folder(home, "notes", str(folder), [folder], lambda _: None)
-        assert result.files == {"indexed": 2, "unsupported": 1}
-
-
-# failures.jsonl E14
-@pytest.mark.parametrize(
-    ("path", "words"),
-    [
-        ("missing", "no such folder"),
-        ("", "expected a folder"),
-        ("a\0b", "expected a folder"),
-        ("file:///etc", "no such folder"),
-        ("x" * 5000, "no such folder"),
-        ("/", "outside"),
-        ("../docs-secret", "outside"),
-        ("link-out", "outside"),
-    ],
-)
-def test_refused_paths(home: Path, folder: Path, path: str, words: str) -> None:
-    secret = folder.parent / "docs-secret"
-    secret.mkdir()
-    (folder / "link-out").symlink_to(secret)
-    asked = path if path.startswith(("/", "file")) or not path else str(folder / path)
-    with pytest.raises(IndexRefusedError, match=words):
-        index_folder(home, "notes", asked, [folder], lambda _: None)
-    assert collections(home) == []
-
-
-def test_the_refusal_names_the_allowed_folders(home: Path, folder: Path) -> None:
-    with pytest.raises(IndexRefusedError, match=f"allowed: {folder}"):
-        index_folder(home, "notes", str(folder.parent), [folder], lambda _: None)
-    with pytest.raises(IndexRefusedError, match="allowed: none"):
-        index_folder(home, "notes", str(folder), [], lambda _: None)
-    with pytest.raises(IndexRefusedError, match="name: expected"):
-        index_folder(home, "../evil", str(folder), [folder], lambda _: None)
 
 
 def test_progress_counts_files(home: Path, folder: Path) -> None:

@@ -1,0 +1,78 @@
+"""Formats by their first bytes.
+
+How it can go wrong: a picture is read as text; text that begins like a signature is refused; a
+format with a reader is not seen behind a wrong name.
+"""
+
+import pytest
+
+from activities.ingest.document import UnreadableFileError
+from activities.ingest.formats import format_of
+
+SENTENCE = "生产数据库在法兰克福"
+TAR = b"notes.txt".ljust(257, b"\0") + b"ustar\x0000"
+PE = b"MZ\x90\0" + bytes(56) + (64).to_bytes(4, "little") + b"PE\0\0"
+
+
+@pytest.mark.parametrize(
+    ("head", "name"),
+    [
+        (b"%PDF-1.7\n", "pdf"),
+        (b"junk\r\n%PDF-1.4\n%\xe2\xe3\xcf\xd3\n", "pdf"),
+        (b"A PDF begins with\n%PDF-1.4 as its first line.\n", ""),
+        (b"PK\x03\x04", "zip"),
+        (b"\x1f\x8b\x08", "gzip"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "ole"),
+        (b"BM stands for benchmark, and this is a text about it.", ""),
+        (b"II* and MM* begin a line", ""),
+        (b"MZ is a code", ""),
+        (b"ID3 is an algorithm for decision trees", ""),
+        (b"RIFF is a format", ""),
+        (b"GIF8 is not enough", ""),
+        (SENTENCE.encode("utf-16"), ""),
+        (SENTENCE.encode("gbk"), ""),
+        (b"", ""),
+    ],
+)
+def test_formats(head: bytes, name: str) -> None:
+    assert format_of(head) == name
+
+
+@pytest.mark.parametrize(
+    ("head", "status", "words"),
+    [
+        (b"\x89PNG\r\n\x1a\n", "unsupported", "PNG image: not a format that is read"),
+        (b"GIF89a", "unsupported", "GIF"),
+        (b"\xff\xd8\xff\xe0", "unsupported", "JPEG"),
+        (b"RIFF\x10\0\0\0WEBPVP8 ", "unsupported", "WebP"),
+        (b"RIFF\x10\0\0\0WAVEfmt ", "unsupported", "RIFF"),
+        (b"II*\0\x08\0\0\0", "unsupported", "TIFF"),
+        (b"BM\x36\0\x0c\0\0\0\0\0\x36\0\0\0\x28\0\0\0", "unsupported", "BMP"),
+        (b"\0\0\x01\0\x01\0\x10\x10\0\0\x01\0\x20\0", "unsupported", "ICO"),
+        (b"\0\0\0\x18ftypmp42", "unsupported", "MP4"),
+        (b"fLaC\0", "unsupported", "FLAC"),
+        (b"ID3\x03\0", "unsupported", "MP3"),
+        (b"PAR1\x15\x04", "unsupported", "Parquet"),
+        (b"SQLite format 3\0", "unsupported", "SQLite"),
+        (b"OTTO\0\x0b", "unsupported", "font"),
+        (b"\0\x01\0\0\0\x12", "unsupported", "font"),
+        (b"AT&TFORM", "unsupported", "DjVu"),
+        (b"%!PS-Adobe-3.0", "unsupported", "PostScript"),
+        (b"\x1f\x9d\x90", "unsupported", "compress"),
+        (b"BZh91AY&SY", "unsupported", "bzip2"),
+        (b"Rar!\x1a\x07\x01\0", "unsupported", "RAR"),
+        (b"\x28\xb5\x2f\xfd", "unsupported", "zstd"),
+        (b"\x04\x22\x4d\x18", "unsupported", "lz4"),
+        (TAR, "unsupported", "tar"),
+        (b"\x7fELF\x02", "binary", "ELF"),
+        (PE, "binary", "Windows"),
+        (b"\xcf\xfa\xed\xfe", "binary", "Mach-O"),
+        (b"\xca\xfe\xba\xbe\0\0\0\x34", "binary", "Java"),
+        (b"\0asm\x01\0\0\0", "binary", "WebAssembly"),
+    ],
+)
+def test_formats_that_are_not_read(head: bytes, status: str, words: str) -> None:
+    with pytest.raises(UnreadableFileError) as caught:
+        format_of(head)
+    assert caught.value.status == status
+    assert words in caught.value.reason
