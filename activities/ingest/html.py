@@ -8,6 +8,7 @@ lines, code blocks stay as they are.
 
 import re
 from collections.abc import Callable
+from html import unescape
 from typing import Final, NamedTuple
 
 from resiliparse.parse.html import HTMLTree
@@ -40,6 +41,7 @@ _BLOCK_STYLE: Final = re.compile(
 )
 # What stands between the two parts of a formula that a browser sets above, below or beside.
 _FORMULA: Final = {"mfrac": "/", "msup": "^", "msub": "_"}
+_RUNNING_TEXT: Final = frozenset(word_list("p li td dd span em strong b i q"))
 _PARAGRAPHS: Final = frozenset(
     word_list("""
     p div section article main header footer aside ul ol dl table blockquote figure form fieldset
@@ -58,7 +60,6 @@ _DATES: Final = (
 )
 _LEAST_KEPT = 0.02
 _LEAST_TEXT = 200
-_ENTITIES: Final = (("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", "\u00a0"), ("&amp;", "&"))
 
 _Mark = Callable[[TextWriter], None]
 
@@ -180,10 +181,7 @@ class _Walk:
         return self._known.get((tag, attrs)) or self._learnt(tag, attrs)
 
     def _text(self, text: str) -> None:
-        if "&" in text:
-            for entity, character in _ENTITIES:
-                text = text.replace(entity, character)
-        self._writer.write(text)
+        self._writer.write(unescape(text) if "&" in text else text)
 
     def _enter(self, tag: str, attrs: str, place: int) -> int:
         """Begin an element; gives the place to go on at: behind it if it is left out."""
@@ -248,13 +246,13 @@ class _Walk:
 
     def _behind(self, tag: str, place: int) -> int:
         """Where an element that is left out ends."""
+        if re.fullmatch(_RAW, tag):
+            end = self._page.find(f"</{tag}>", place)
+            return len(self._page) if end < 0 else end + len(tag) + len("</>")
         name = re.escape(tag)
         edge = re.compile(
             rf"<(/?){name}(?=[\s>])[^>]*>|<({_RAW})(?=[\s>])[^>]*>.*?</\2>|<!--.*?-->", re.DOTALL
         )
-        if re.fullmatch(_RAW, tag):
-            end = self._page.find(f"</{tag}>", place)
-            return len(self._page) if end < 0 else end + len(tag) + len("</>")
         depth = 1
         for match in edge.finditer(self._page, place):
             if match[1] is None:
@@ -263,9 +261,6 @@ class _Walk:
             if not depth:
                 return match.end()
         return len(self._page)
-
-
-_RUNNING_TEXT: Final = frozenset(word_list("p li td dd span em strong b i q"))
 
 
 def _image(writer: TextWriter, alt: str) -> None:

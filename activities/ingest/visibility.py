@@ -6,6 +6,7 @@ style sheets of other files are not known, so that a class may give a background
 
 import re
 from collections.abc import Iterator
+from html import unescape
 from typing import Final
 
 from workflows.logic.stop_words import word_list
@@ -55,15 +56,7 @@ _OUTER_SHEET: Final = re.compile(r"<link\b[^>]*\bstylesheet\b|@import\b", re.IGN
 def attributes(text: str) -> dict[str, str]:
     """The attributes of a canonical tag, entities undone."""
     found: dict[str, str] = dict(_ATTRIBUTE.findall(text))
-    if "&" not in text:
-        return found
-    return {name: _plain(value) for name, value in found.items()}
-
-
-def _plain(value: str) -> str:
-    for entity, character in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&nbsp;", " ")):
-        value = value.replace(entity, character)
-    return value.replace("&amp;", "&")
+    return {name: unescape(value) for name, value in found.items()} if "&" in text else found
 
 
 class Sheet:
