@@ -8,8 +8,9 @@ lines, code blocks stay as they are.
 
 import re
 from collections.abc import Callable
-from html import unescape
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from html import escape, unescape
+from typing import Final
 
 from resiliparse.parse.html import HTMLTree
 
@@ -19,9 +20,9 @@ from activities.ingest.html_writer import TextWriter
 from activities.ingest.visibility import DROPPED, SHOWN, Sheet, attributes, has_ground
 from workflows.logic.stop_words import word_list
 
-_TOKEN: Final = re.compile(r"<(/?)([a-zA-Z][^\s/>]*)([^>]*)>|<!--.*?-->|([^<]+)|<", re.DOTALL)
-_TAG_GROUPS = 3
-_TEXT_GROUP = 4
+_TAGS: Final = re.compile(r"(</?[a-zA-Z][^>]*>)")
+_TAG: Final = re.compile(r"<(/?)([a-zA-Z][^\s/>]*)([^>]*)>")
+_TARGET: Final = re.compile(r'(?:(?<= href)|(?<= title))="[^"]*"')
 _VOID: Final = frozenset(
     word_list(
         "area base basefont bgsound br col embed frame hr img input keygen link meta param source"
@@ -29,13 +30,17 @@ _VOID: Final = frozenset(
     )
 )
 _INLINE: Final = re.compile(
-    r"<(span|code|em|strong|b|i|tt|var|cite|kbd|samp|abbr|small|big|u|font|mark|time|dfn|ins)"
-    r"(?=[\s>])([^>]*)>"
+    r"<(?:span|code|em|strong|b|i|tt|var|cite|kbd|samp|abbr|small|big|u|font|mark|time|dfn|ins)"
+    r"(?=[\s>])[^>]*>"
 )
-# A button counts by what it stands in, and these two hold text that only looks like tags.
-_KEPT_WHOLE: Final = re.compile(r"<(?:button|xmp|plaintext)\b")
-# Their content is no markup, so that what looks like a tag in it is none.
-_RAW: Final = "script|style|xmp|iframe|noembed|noframes|plaintext"
+# A button counts by what it stands in.
+_KEPT_WHOLE: Final = re.compile(r"<button\b")
+# Comments, and elements whose content is no markup: what looks like a tag in it is none.
+_RAW: Final = re.compile(
+    r"<!--.*?-->|<(script|style|xmp|iframe|noembed|noframes|plaintext)(?=[\s>])([^>]*)>(.*?)</\1>",
+    re.DOTALL,
+)
+_SHOWN_RAW: Final = frozenset({"xmp", "plaintext"})
 _BLOCK_STYLE: Final = re.compile(
     r"display\s*:\s*(?:block|flex|grid|table|list-item)", re.IGNORECASE
 )
@@ -119,16 +124,24 @@ def read_html(text: str) -> Extracted:
     )
 
 
-class _Element(NamedTuple):
-    """What a tag with its attributes means; pages repeat most of them many times."""
+@dataclass(slots=True)
+class _Tag:
+    """What a tag means; pages repeat most of them many times, but for where links lead to."""
 
-    verdict: int
+    name: str
+    ends: bool = False
+    void: bool = False
+    verdict: int = SHOWN
     link: bool = False
     block: bool = False  # its style makes it a block
     ground: bool = False  # it gives, or may give, a background
+    enter: _Mark | None = None
+    leave: _Mark | None = None
+    alt: str = ""
 
-
-_INERT: Final = _Element(SHOWN)
+    @property
+    def inert(self) -> bool:
+        return not (self.verdict or self.link or self.block or self.ground)
 
 
 class _Walk:
@@ -138,24 +151,28 @@ class _Walk:
         self._sheet = sheet
         self._navigation = navigation
         self._writer = TextWriter()
-        self._open: list[tuple[str, _Element]] = []
+        self._open: list[_Tag] = []
         self._grounds: list[int] = []  # depths of the elements that give a background
-        self._known: dict[tuple[str, str], _Element] = {}
-        self._page = self._without_inert(page)
+        self._known: dict[str, _Tag] = {}
+        page = _RAW.sub(_without_markup, page)
+        # Text and tags by turns: text, tag, text, ..., text.
+        self._parts = _TAGS.split(self._without_inert(page))
 
     def written(self) -> TextWriter:
-        page, match, place = self._page, _TOKEN.match, 0
-        while token := match(page, place):
-            place = token.end()
-            if token.lastindex == _TEXT_GROUP:
-                self._text(token[4])
-            elif token.lastindex == _TAG_GROUPS:
-                if token[1]:
-                    self._leave(token[2], place)
-                else:
-                    place = self._enter(token[2], token[3], place)
-            elif token[0] == "<":
-                self._text("<")
+        parts, known, last = self._parts, self._known, len(self._parts) - 1
+        write, place = self._writer.write, 0
+        while True:
+            if text := parts[place]:
+                write(unescape(text) if "&" in text else text)
+            if place == last:
+                break
+            written = parts[place + 1]
+            tag = known.get(written) or self._learnt(written)
+            place += 2
+            if tag.ends:
+                self._leave(tag, place)
+            else:
+                place = self._enter(tag, place)
         self._writer.close()
         return self._writer
 
@@ -167,100 +184,108 @@ class _Walk:
         """
         if _KEPT_WHOLE.search(page):
             return page
-        found: dict[str, set[str]] = {}
-        for tag, attrs in _INLINE.findall(page):
-            found.setdefault(tag, set()).add(attrs)
-        inert = [
-            tag
-            for tag, several in found.items()
-            if all(self._element(tag, attrs) == _INERT for attrs in several)
-        ]
+        kinds: dict[str, bool] = {}
+        for written in set(_INLINE.findall(page)):
+            tag = self._learnt(written)
+            kinds[tag.name] = kinds.get(tag.name, True) and tag.inert
+        inert = sorted(name for name, always in kinds.items() if always)
         return re.sub(rf"</?(?:{'|'.join(inert)})(?=[\s>])[^>]*>", "", page) if inert else page
 
-    def _element(self, tag: str, attrs: str) -> _Element:
-        return self._known.get((tag, attrs)) or self._learnt(tag, attrs)
-
-    def _text(self, text: str) -> None:
-        self._writer.write(unescape(text) if "&" in text else text)
-
-    def _enter(self, tag: str, attrs: str, place: int) -> int:
+    def _enter(self, tag: _Tag, place: int) -> int:
         """Begin an element; gives the place to go on at: behind it if it is left out."""
-        element = self._element(tag, attrs)
-        verdict, link, block, ground = element
+        verdict = tag.verdict
         if verdict and (verdict == DROPPED or not self._grounds):
-            return place if tag in _VOID else self._behind(tag, place)
-        if tag == "button" and self._is_control():
-            return self._behind(tag, place)
+            return place if tag.void else self._behind(tag.name, place)
+        if tag.name == "button" and self._is_control():
+            return self._behind(tag.name, place)
         writer = self._writer
-        if block:
+        if tag.block:
             writer.line()
-        if mark := _ENTER.get(tag):
-            mark(writer)
-        if tag in _VOID:
-            if tag == "img":
-                _image(writer, attributes(attrs).get("alt", "").strip())
+        if tag.enter:
+            tag.enter(writer)
+        if tag.void:
+            if tag.name == "img":
+                _image(writer, tag.alt)
             return place
-        if link:
+        if tag.link:
             writer.link(entering=True)
-        self._open.append((tag, element))
-        if ground:
+        self._open.append(tag)
+        if tag.ground:
             self._grounds.append(len(self._open))
         return place
 
-    def _learnt(self, tag: str, attrs: str) -> _Element:
-        element = _Element(self._sheet.verdict(tag, attrs, navigation=self._navigation))
-        if attrs and element.verdict != DROPPED:
-            element = _Element(
-                verdict=element.verdict,
-                link=tag == "a" and " href=" in attrs,
-                block="style=" in attrs
-                and tag not in _PARAGRAPHS
-                and bool(_BLOCK_STYLE.search(attrs)),
-                ground=self._sheet.whitens and has_ground(tag, attrs, self._sheet),
-            )
-        self._known[tag, attrs] = element
-        return element
+    def _learnt(self, written: str) -> _Tag:
+        """What a tag means; tags that differ in what they link to mean the same."""
+        plain = _TARGET.sub("", written)
+        tag = self._known.get(plain)
+        if tag is None:
+            match = _TAG.match(plain)
+            # The pattern that parts the page lets nothing else through.
+            tag = self._meaning(match[2], match[3], match[1]) if match else _Tag("")
+            self._known[plain] = tag
+        self._known[written] = tag
+        return tag
+
+    def _meaning(self, name: str, attrs: str, slash: str) -> _Tag:
+        if slash:
+            return _Tag(name, ends=True)
+        verdict = self._sheet.verdict(name, attrs, navigation=self._navigation)
+        tag = _Tag(name, void=name in _VOID, verdict=verdict, enter=_ENTER.get(name))
+        tag.leave = _LEAVE.get(name)
+        if attrs and verdict != DROPPED:
+            tag.link = name == "a" and " href" in attrs
+            tag.block = "style=" in attrs and name not in _PARAGRAPHS
+            tag.block = tag.block and bool(_BLOCK_STYLE.search(attrs))
+            tag.ground = self._sheet.whitens and has_ground(name, attrs, self._sheet)
+            tag.alt = attributes(attrs).get("alt", "").strip() if name == "img" else ""
+        return tag
 
     def _is_control(self) -> bool:
         """A button in running text is a word of it; elsewhere it is a control of the page."""
-        return not (self._open and self._open[-1][0] in _RUNNING_TEXT)
+        return not (self._open and self._open[-1].name in _RUNNING_TEXT)
 
-    def _leave(self, tag: str, place: int) -> None:
-        opened = self._open
-        if not opened or (opened[-1][0] != tag and all(known != tag for known, _ in opened)):
+    def _leave(self, end: _Tag, place: int) -> None:
+        opened, name = self._open, end.name
+        if not opened or (opened[-1].name != name and all(tag.name != name for tag in opened)):
             return
         while opened:
-            known, element = opened.pop()
-            if element.ground:
+            tag = opened.pop()
+            if tag.ground:
                 self._grounds.pop()
-            if element.block:
+            if tag.block:
                 self._writer.line()
-            if mark := _LEAVE.get(known):
-                mark(self._writer)
-            if element.link:
+            if tag.leave:
+                tag.leave(self._writer)
+            if tag.link:
                 self._writer.link(entering=False)
-            if known == tag:
+            if tag.name == name:
                 break
-        if opened and opened[-1][0] in _FORMULA and not self._page.startswith("</", place):
-            self._writer.write(_FORMULA[opened[-1][0]])
+        if opened and opened[-1].name in _FORMULA and not self._ends_at(place):
+            self._writer.write(_FORMULA[opened[-1].name])
 
-    def _behind(self, tag: str, place: int) -> int:
+    def _ends_at(self, place: int) -> bool:
+        """Whether the next thing on the page is the end of an element."""
+        parts = self._parts
+        return not parts[place] and place + 1 < len(parts) and parts[place + 1].startswith("</")
+
+    def _behind(self, name: str, place: int) -> int:
         """Where an element that is left out ends."""
-        if re.fullmatch(_RAW, tag):
-            end = self._page.find(f"</{tag}>", place)
-            return len(self._page) if end < 0 else end + len(tag) + len("</>")
-        name = re.escape(tag)
-        edge = re.compile(
-            rf"<(/?){name}(?=[\s>])[^>]*>|<({_RAW})(?=[\s>])[^>]*>.*?</\2>|<!--.*?-->", re.DOTALL
-        )
+        edge = re.compile(rf"<(/?){re.escape(name)}(?=[\s>])")
         depth = 1
-        for match in edge.finditer(self._page, place):
-            if match[1] is None:
-                continue
-            depth += -1 if match[1] else 1
-            if not depth:
-                return match.end()
-        return len(self._page)
+        for index in range(place + 1, len(self._parts), 2):
+            if match := edge.match(self._parts[index]):
+                depth += -1 if match[1] else 1
+                if not depth:
+                    return index + 1
+        return len(self._parts) - 1
+
+
+def _without_markup(match: re.Match[str]) -> str:
+    """A comment or an element without markup: nothing, but for what a browser shows of it."""
+    name, attrs, content = match.groups()
+    if name is None or name not in _SHOWN_RAW:
+        return ""
+    return f"<{name}{attrs}>{escape(content, quote=False)}</{name}>"
 
 
 def _image(writer: TextWriter, alt: str) -> None:

@@ -140,7 +140,7 @@ class TextWriter:
 
     def link(self, *, entering: bool) -> None:
         """Start or end of a link's words."""
-        self._links_open = max(0, self._links_open + (1 if entering else -1))
+        self._links_open += 1 if entering else -1
 
     def heading(self, level: int, *, entering: bool) -> None:
         """Start or end of a heading; what it holds is its title."""
@@ -163,8 +163,8 @@ class TextWriter:
         self.text = "".join(self._parts).rstrip()
 
     def _break(self, lines: int) -> None:
-        if not self._fresh:
-            self._breaks = max(self._breaks, lines)
+        if self._breaks < lines and not self._fresh:
+            self._breaks = lines
         self._blank = False
 
     def _put(self, text: str) -> None:

@@ -8,7 +8,6 @@ their shingles the documents share (bottom-k MinHash).
 import heapq
 import struct
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
 from typing import Final
 from zlib import crc32
 
@@ -18,7 +17,7 @@ SHINGLE: Final = 5
 ALIKE: Final = 0.8
 # A copy shares its smallest hash with probability 0.8, so one of eight almost surely.
 KEYS: Final = 8
-_LONG = 7
+_LONG = 8
 _LATIN = "\u2e7f"
 _WINDOW = 20
 _WINDOWS = 40
@@ -46,17 +45,16 @@ class Sketcher:
 
 
 def _shingles(words: Sequence[str]) -> Iterator[bytes]:
-    """Five tokens in a row, as slices of all tokens in one row of bytes."""
+    """Five tokens in a row, in one row of bytes."""
     if not words:
         return
-    row = " ".join(words).encode()
-    sizes = map(len, words) if row.isascii() else (len(word.encode()) for word in words)
-    starts = list(accumulate((size + 1 for size in sizes), initial=0))
     last = max(1, len(words) - SHINGLE + 1)
     # Shingles that begin with a long word, or in Chinese, say as much as all of them.
-    anchors = [i for i, word in enumerate(words[:last]) if len(word) >= _LONG or word[0] > _LATIN]
+    anchors = [i for i, word in enumerate(words[:last]) if len(word) >= _LONG]
+    if not all(map(str.isascii, words)):
+        anchors += [i for i, word in enumerate(words[:last]) if word[:1] > _LATIN]
     for place in anchors or range(last):
-        yield row[starts[place] : starts[min(place + SHINGLE, len(words))] - 1]
+        yield " ".join(words[place : place + SHINGLE]).encode()
 
 
 def likeness(one: Sequence[int], other: Sequence[int]) -> float:

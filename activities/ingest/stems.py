@@ -30,4 +30,4 @@ def stem(word: str) -> str:
 
 def stems(words: Iterable[str]) -> list[str]:
     """The stems of words, in their order, repeats kept."""
-    return [found for word in words if (found := stem(word))]
+    return list(filter(None, map(stem, words)))

@@ -11,6 +11,7 @@ from workflows.logic.tokens import is_cjk
 
 _STARTS: Final = re.compile(r"(?:\n|[.!?]\s|[。！？])\s*(?=\S)")
 # Full-width forms as the half-width ones of the index; the length stays.
+_WIDE: Final = re.compile("[\uff01-\uff5e]")
 _WIDTH: Final = {0xFF01 + n: 0x21 + n for n in range(94)}
 
 
@@ -26,7 +27,7 @@ def excerpt(text: str, query: Weighed, limit: int) -> str:
 
 def _places(text: str, query: Weighed) -> list[tuple[int, str]]:
     """Where words of the query stand, in any of their forms: the end of the form, the word."""
-    folded = text.translate(_WIDTH).lower()
+    folded = (text.translate(_WIDTH) if _WIDE.search(text) else text).lower()
     if len(folded) != len(text):  # a few letters of Turkish and German grow
         folded = text
     found: list[tuple[int, str]] = []

@@ -54,12 +54,17 @@ def fullest(
                 held[row] += weight
         else:
             added += len(found)
-            for row in found:
-                held[row] = held.get(row, 0.0) + weight
-    best = heapq.nlargest(limit, held.items(), key=lambda item: (item[1], -item[0]))
-    if len(held) > limit and best[_TELLING - 1][1] == best[-1][1]:
+            known = held.keys() & found
+            for row in known:
+                held[row] += weight
+            held.update(dict.fromkeys(found - known, weight))
+    if len(held) <= limit:
+        return sorted(held, key=lambda row: (-held[row], row))
+    most = heapq.nlargest(limit, held.values())
+    if most[_TELLING - 1] == most[-1]:
         return None
-    return [row for row, _ in best]
+    best = [row for row, weight in held.items() if weight >= most[-1]]
+    return sorted(best, key=lambda row: (-held[row], row))[:limit]
 
 
 def _asked(query: Weighed, frequency: Callable[[str], int]) -> list[tuple[float, str]]:
