@@ -16,6 +16,16 @@ ANSWER: Final = "answer"
 SEARCH: Final = "search"
 CLOSE: Final = "close"
 INDEX: Final = "index"
+PLAN: Final = "plan"
+STEP_ACTION: Final = "step_action"
+WRITE: Final = "write"
+SUPPORT: Final = "support"
+GOAL: Final = "goal"
+LOOK: Final = "look"
+TOOL: Final = "tool"
+GATHER: Final = "gather"
+TOPIC: Final = "topic"
+CONFLICT: Final = "conflict"
 
 # Messages.
 SIGNALS: Final = ("approve", "reject", "answer", "stop")

@@ -12,10 +12,11 @@ from workflows.contracts.decision import NextAction
 from workflows.contracts.evidence import LedgerEntry
 from workflows.contracts.messages import RecordedMessage
 from workflows.contracts.observation import Observation
+from workflows.contracts.plan_state import PlanState
 from workflows.contracts.result import Failure, Status, StopReason
 from workflows.contracts.task import Prepared
 
-Phase = Literal["preparing", "researching", "writing", "closing", "finished"]
+Phase = Literal["preparing", "planning", "researching", "writing", "closing", "finished"]
 
 LEDGER_ENTRIES = 1500  # sources of one run: beyond that a source is not taken in (state < 512 KB)
 SEEN_RANGES = 6000  # ranges of passages of one run
@@ -66,6 +67,7 @@ class RunState(Mutable):
         page_first: number of the first evidence that is new on that page and has no number there.
         events: the newest events, each with a sequence number `seq`.
         goal: as the caller gave it, known before `prepared` is.
+        dag: plan, steps and results of `strategy: plan`.
         draft, sufficient: what the model wrote when it finished by itself (`react`: the finish
             decision, `direct`: the answer), and whether it says that this is enough.
         stop_reason: set once, by whatever ends the run first.
@@ -87,6 +89,7 @@ class RunState(Mutable):
     page_first: int = 0
     draft: str = ""
     sufficient: bool = False
+    dag: PlanState = Field(default_factory=PlanState)
     usage: UsageState = Field(default_factory=UsageState)
     failures: list[Failure] = []
     notes: list[str] = []

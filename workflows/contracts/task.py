@@ -11,7 +11,17 @@ from pydantic import (
     model_validator,
 )
 
-from workflows.contracts.base import Line, Name, NonNegative, Positive, Ref, Strict, Wire, not_blank
+from workflows.contracts.base import (
+    JsonObject,
+    Line,
+    Name,
+    NonNegative,
+    Positive,
+    Ref,
+    Strict,
+    Wire,
+    not_blank,
+)
 from workflows.contracts.plan import Plan
 
 Strategy = Literal["plan", "react", "direct"]
@@ -118,7 +128,24 @@ class ResolvedLimits(Wire):
     max_tool_calls: NonNegative
     max_no_progress: Positive
     max_tokens: NonNegative | None = None
+    max_cost: float | None = None
     max_active_seconds: float
+    max_tool_calls_per_step: NonNegative = 1
+    max_steps: NonNegative = 1
+    max_rounds: NonNegative = 1
+    max_replans: NonNegative = 0
+    max_local_retries: NonNegative = 0
+    max_concurrency: Positive = 1
+
+
+class ToolSpec(Wire):
+    """A tool as a run knows it (REQUIREMENTS 158); `schema_` is JSON schema of its arguments."""
+
+    name: str
+    description: str = ""
+    schema_: JsonObject = {}
+    effect: Literal["read", "write", "irreversible"] = "read"
+    seconds: float = 60.0
 
 
 class ResolvedTopic(Wire):
@@ -164,7 +191,10 @@ class ResolvedTask(Wire):
 
     Attributes:
         model: display name of the planner's model, as results and reports name it.
-        planner: profile of the planner role.
+        planner, executor, judge: profiles of the roles; "" for the planner's.
+        judge_extractive: whether nothing judges; then claims are verbatim quotes.
+        plan: the caller's own plan, None if the planner makes one.
+        specs: the tools of this run.
         extractive: whether the built-in extractive model works.
         search_order: indexes of topics in the order in which the extractive model searches them;
             empty for the caller's order.
@@ -181,6 +211,11 @@ class ResolvedTask(Wire):
     planner: str
     model: str
     extractive: bool
+    executor: str = ""
+    judge: str = ""
+    judge_extractive: bool = True
+    plan: Plan | None = None
+    specs: list[ToolSpec] = []
     search_order: list[int] = []
     settings: Settings = Settings()
     tenant: str = ""
