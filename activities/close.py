@@ -6,6 +6,7 @@ comes without what could not be read or kept.
 """
 
 import asyncio
+from dataclasses import replace
 
 from temporalio import activity
 
@@ -16,6 +17,8 @@ from workflows.contracts import names
 from workflows.contracts.acts import CloseInput
 from workflows.contracts.evidence import Entry
 from workflows.contracts.result import RunResult
+from workflows.contracts.step_record import Findings
+from workflows.logic.final_check import final_check, lowered
 from workflows.logic.headings import words_for
 from workflows.logic.report import compose
 from workflows.logic.report_sources import Closing, Composed
@@ -48,6 +51,14 @@ class CloseActivities:
             check_store(self._records, inp.state.prepared.store_id)
         closing = await self._gathered(inp)
         composed = await asyncio.to_thread(compose, closing)
+        problems = final_check(closing, composed)
+        if problems:
+            status = lowered(inp.status, problems)
+            note = words_for(closing.language)("lowered", problems="; ".join(problems))
+            activity.logger.error("final check: %s", note)
+            inp = inp.model_copy(update={"status": status})
+            composed = await asyncio.to_thread(compose, replace(closing, status=status))
+            composed = replace(composed, notes=[*composed.notes, note[:1000]])
         try:
             result = await self._kept(inp, composed)
         except OSError as error:
@@ -71,6 +82,8 @@ class CloseActivities:
     async def _gathered(self, inp: CloseInput) -> Closing:
         """State, entries of the index pages, texts of what may be quoted, and what is lost."""
         state = inp.state
+        if state.dag.plan is not None:
+            return await self._gathered_plan(inp)
         if state.prepared is None or not state.page_ref:
             return bare_closing(inp)
         try:
@@ -87,6 +100,41 @@ class CloseActivities:
             entries=entries,
             texts=texts,
             problems=problems,
+        )
+
+    async def _gathered_plan(self, inp: CloseInput) -> Closing:
+        """The same for a plan: entries of every step's pages, and the verified findings."""
+        dag = inp.state.dag
+        problems: Problems = []
+        pages = [(step.page_ref, step.page_numbers) for step in dag.steps.values() if step.page_ref]
+        pages = [*((page.ref, page.numbers) for page in dag.old_pages), *pages]
+        entries: list[Entry] = []
+        for ref, numbers in pages:
+            try:
+                entries += await self._records.step_entries(inp.run_id, ref, numbers)
+            except (EvidenceLostError, OSError) as error:
+                self._retry_disk(error)
+                problems = [("pages_lost", {})]
+        findings = Findings()
+        if dag.findings_ref:
+            try:
+                findings = await self._records.findings(inp.run_id, dag.findings_ref)
+            except (EvidenceLostError, OSError) as error:
+                self._retry_disk(error)
+                problems = [("pages_lost", {})]
+        cited = {quote.evidence for f in findings.findings for quote in f.claim.quotes}
+        hashes = list(dict.fromkeys(e.sha256 for e in entries if e.number in cited))
+        texts, lost = await self._texts(inp.run_id, hashes)
+        if lost:
+            problems.append(("texts_lost", {"count": lost}))
+        return Closing(
+            state=inp.state,
+            status=inp.status,
+            closed_at=inp.closed_at,
+            entries=entries,
+            texts=texts,
+            problems=problems,
+            findings=findings.findings,
         )
 
     async def _texts(self, run_id: str, hashes: list[str]) -> tuple[dict[str, str], int]:

@@ -1,6 +1,6 @@
 """`prepare`, the first activity of a run: everything a run needs to know, resolved once."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from temporalio import activity
 
@@ -9,10 +9,19 @@ from activities.search.backend import SearchBackend
 from activities.store.records import Records
 from workflows.contracts.acts import PrepareInput
 from workflows.contracts.names import PREPARE
-from workflows.contracts.task import Prepared, ResolvedTask, Settings, Task
+from workflows.contracts.task import Prepared, ResolvedTask, Settings, Task, ToolSpec
+from workflows.logic.plan_rules import PlanBounds, plan_problems
 from workflows.logic.resolve import resolve
 
-TOOLS = ("search",)
+SEARCH = ToolSpec(
+    name="search",
+    description="Search the collections of the run for passages.",
+    schema_={
+        "type": "object",
+        "properties": {"query": {"type": "string", "minLength": 1, "maxLength": 80}},
+        "additionalProperties": False,
+    },
+)
 EXTRACTIVE_MIN_COVER = 0.35  # DESIGN, "Models": measured on 144 topics
 MODEL_MIN_COVER = 0.1  # a language model judges itself what is off the mark
 
@@ -26,6 +35,7 @@ class PrepareActivities:
         profiles: the worker's model profiles.
         settings: the worker's settings, copied into each run.
         registered: which of our search attributes the server knows.
+        tools: what the worker offers besides the search.
     """
 
     def __init__(
@@ -35,7 +45,9 @@ class PrepareActivities:
         profiles: Profiles,
         settings: Settings,
         registered: Callable[[], Awaitable[list[str]]],
+        tools: Sequence[ToolSpec] = (),
     ) -> None:
+        self._specs = [SEARCH, *tools]
         self._records = records
         self._backend = backend
         self._profiles = profiles
@@ -54,6 +66,7 @@ class PrepareActivities:
             update={"search_attributes": await self._registered(), "min_cover": floor}
         )
         resolved = resolve(task, planner.name, planner.display, settings, extractive=extractive)
+        resolved = self._with_roles(resolved, task, known=not problems)
         problems += self._unknown_tools(resolved, task)
         problems += await self._backend.unknown_names(resolved)
         if extractive and not problems:
@@ -63,7 +76,25 @@ class PrepareActivities:
             task_ref=await self._records.put(inp.run_id, resolved),
             store_id=self._records.store.store_id,
             problems=problems,
+            plan_problems=_plan_problems(resolved),
             prepared_at=activity.info().scheduled_time.isoformat(timespec="seconds"),
+        )
+
+    def _with_roles(self, resolved: ResolvedTask, task: Task, *, known: bool) -> ResolvedTask:
+        """Profiles of executor and judge, and the tools of this run with their specifications."""
+        executor = self._profiles.for_role("executor", task.models.executor if known else None)
+        judge = self._profiles.for_role("judge", task.models.judge if known else None)
+        tools = resolved.tools
+        if task.tools is None and resolved.strategy == "plan":
+            tools = [spec.name for spec in self._specs if spec.effect == "read"]
+        return resolved.model_copy(
+            update={
+                "executor": executor.name,
+                "judge": judge.name,
+                "judge_extractive": judge.kind == "extractive",
+                "tools": tools,
+                "specs": [spec for spec in self._specs if spec.name in tools],
+            }
         )
 
     async def _with_order(self, resolved: ResolvedTask) -> ResolvedTask:
@@ -90,13 +121,38 @@ class PrepareActivities:
         ]
 
     def _unknown_tools(self, resolved: ResolvedTask, task: Task) -> list[str]:
+        known = {spec.name: spec for spec in self._specs}
         problems = [
-            f"tools: no tool {name!r} on this worker; there are {', '.join(TOOLS)}"
+            f"tools: no tool {name!r} on this worker; there are {', '.join(known)}"
             for name in resolved.tools
-            if name not in TOOLS
+            if name not in known
         ]
+        problems += [
+            f"tools: {name!r} has effects and needs approvals, which are not available yet"
+            for name in resolved.tools
+            if name in known and known[name].effect != "read"
+        ]
+        if resolved.strategy != "plan":
+            problems += [
+                f"tools: {name!r} belongs to strategy plan, found {resolved.strategy}"
+                for name in resolved.tools
+                if name in known and name != SEARCH.name
+            ]
         problems += [
             f"datasets: no dataset {name!r} on this worker; none is registered"
             for name in task.datasets or []
         ]
         return problems
+
+
+def _plan_problems(task: ResolvedTask) -> list[str]:
+    """What is wrong with the caller's own plan, as sentences."""
+    if task.plan is None:
+        return []
+    bounds = PlanBounds(
+        min_steps=1,
+        max_steps=task.limits.max_steps,
+        topics=[topic.id for topic in task.topics] if task.own_topics else [],
+        tools=[spec.name for spec in task.specs],
+    )
+    return [problem.text for problem in plan_problems(task.plan, bounds)]

@@ -41,7 +41,7 @@ class Bare:
             start_to_close_timeout=timedelta(seconds=15),
         )
         resolved = prepared.task
-        act = {
+        act: dict[str, Any] = {
             "run_id": info.run_id,
             "store_id": prepared.store_id,
             "task_ref": prepared.task_ref,

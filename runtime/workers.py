@@ -20,9 +20,12 @@ from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from activities.close import CloseActivities
+from activities.findings import FindingsActivities
 from activities.ingest.activities import IndexActivities
 from activities.model.activities import ModelActivities
 from activities.model.gateway import Gateway
+from activities.model.judge_activities import JudgeActivities
+from activities.model.plan_activities import PlanActivities
 from activities.model.profiles import ProfileError, Profiles, profiles_from
 from activities.prepare import PrepareActivities
 from activities.search.activities import SearchActivities
@@ -31,6 +34,10 @@ from activities.search.corpus import CorpusBackend
 from activities.search.meaning import INSTALL, Meaning, is_installed
 from activities.store.files import StoreLocationError, open_store
 from activities.store.records import Records
+from activities.tools.activities import ToolActivities
+from activities.tools.reading import ReadingActivities
+from activities.tools.registry import Registry, Tool
+from activities.trajectory import TrajectoryActivities
 from runtime.connect import registered_search_attributes
 from runtime.errors import UsageError
 from runtime.roots import allowed_roots
@@ -82,6 +89,7 @@ class _Parts:
     settings: Settings
     env: Env
     embedded: bool
+    tools: Registry
 
 
 def parse_role(text: str) -> Role:
@@ -96,7 +104,7 @@ def parse_role(text: str) -> Role:
 
 
 @asynccontextmanager
-async def running_workers(  # one place assembles; each is a choice of its own
+async def running_workers(  # noqa: PLR0913 - one place assembles; each is a choice of its own
     client: Client,
     env: Env,
     *,
@@ -104,6 +112,7 @@ async def running_workers(  # one place assembles; each is a choice of its own
     embedded: bool = False,
     backend: SearchBackend | None = None,
     settings: Settings | None = None,
+    tools: Sequence[Tool] = (),
 ) -> AsyncGenerator[Serving]:
     """Run workers while the body runs; at its end they drain together, then stop.
 
@@ -114,11 +123,13 @@ async def running_workers(  # one place assembles; each is a choice of its own
         embedded: whether the server is the state directory's own.
         backend: what is searched; None for the collections of the state directory.
         settings: what `prepare` resolves into runs; None for those of `env`.
+        tools: offered besides the search.
 
     Raises:
         UsageError: the store cannot be opened, or the model configuration makes no sense.
     """
     parts = _assemble(client, env, embedded=embedded, backend=backend, settings=settings)
+    parts = dataclasses.replace(parts, tools=Registry(tools))
     makers = _MAKERS if role == "all" else {role: _MAKERS[role]}
     workers = [make(parts) for make in makers.values()]
     serving = Serving(
@@ -169,6 +180,7 @@ def _assemble(
         settings=settings or env.settings(embedded=embedded),
         env=env,
         embedded=embedded,
+        tools=Registry(),
     )
 
 
@@ -194,12 +206,22 @@ def _workflow_worker(parts: _Parts) -> Worker:
         return await registered_search_attributes(parts.client)
 
     prepare = PrepareActivities(
-        parts.records, parts.backend, parts.profiles, parts.settings, registered
+        parts.records,
+        parts.backend,
+        parts.profiles,
+        parts.settings,
+        registered,
+        parts.tools.specs(),
     )
     return _worker(
         parts,
         names.QUEUE,
-        [prepare.prepare, CloseActivities(parts.records).close],
+        [
+            prepare.prepare,
+            CloseActivities(parts.records).close,
+            FindingsActivities(parts.records).gather,
+            TrajectoryActivities(parts.records).spill,
+        ],
         workflows=[AgentRun, IndexCorpus],
         workflow_runner=workflow_runner(),
         max_cached_workflows=_CACHED_WORKFLOWS,
@@ -209,23 +231,37 @@ def _workflow_worker(parts: _Parts) -> Worker:
 
 def _model_worker(parts: _Parts) -> Worker:
     model = ModelActivities(parts.records, parts.gateway)
+    planned = PlanActivities(parts.records, parts.gateway)
+    judge = JudgeActivities(parts.records, parts.gateway)
     return _worker(
         parts,
         names.MODEL_QUEUE,
-        [model.decide, model.answer],
+        [
+            model.decide,
+            model.answer,
+            planned.plan,
+            planned.step_action,
+            planned.write,
+            judge.support,
+            judge.goal,
+            judge.topic,
+            judge.conflict,
+        ],
         max_concurrent_activities=_MODEL_CALLS,
     )
 
 
 def _tools_worker(parts: _Parts) -> Worker:
     search = SearchActivities(parts.records, parts.backend)
+    reading = ReadingActivities(parts.records, parts.backend)
+    tools = ToolActivities(parts.records, parts.tools)
     index = IndexActivities(
         parts.env.home, lambda: allowed_roots(parts.env, embedded=parts.embedded)
     )
     return _worker(
         parts,
         names.TOOLS_QUEUE,
-        [search.search, index.index],
+        [search.search, reading.read, reading.look, tools.tool, index.index],
         max_concurrent_activities=_TOOL_CALLS,
     )
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 DEPARTURE = "departure"
+FILE = "case file"
 
 
 def cases_directory() -> Path:
@@ -38,15 +39,13 @@ class Tally:
         self.counts: dict[str, Counter[str]] = {}
         self.numbers: dict[str, Counter[str]] = {}
 
-    def add(self, item: pytest.Item, report: pytest.TestReport) -> None:
-        """Count one finished test that carries the mark `cases`."""
-        mark = item.get_closest_marker("cases")
-        if mark is None or (report.when != "call" and not report.failed):
+    def add(self, report: pytest.TestReport) -> None:
+        """Count one finished test that carries the mark `cases`; it may have run elsewhere."""
+        properties = [(str(k), str(v)) for k, v in report.user_properties]
+        name = next((value for key, value in properties if key == FILE), None)
+        if name is None or (report.when != "call" and not report.failed) or report.skipped:
             return
-        name = str(mark.args[0]) if mark.args else "other case files"
-        departures = [str(v) for k, v in item.user_properties if k == DEPARTURE]
-        if report.skipped:
-            return
+        departures = [value for key, value in properties if key == DEPARTURE]
         outcome = "failed" if report.failed else "departed" if departures else "passed"
         self.counts.setdefault(name, Counter())[outcome] += 1
         if outcome == "departed":

@@ -90,7 +90,7 @@ SITUATIONS: dict[str, Situation] = {
     "direct_empty": Situation([], task={"strategy": "direct"}),
     INDEXING: Situation([]),
     "invalid_input": Situation([], task={"tools": ["fetch"]}),
-    "invalid_task": Situation([], task={"strategy": "plan"}),
+    "invalid_task": Situation([], task={"strategy": "none"}),
 }
 
 
@@ -101,7 +101,12 @@ async def play(lab_: Lab, name: str) -> list[WorkflowHandle[Any, Any]]:
     lab_.search.script(situation.searches, CORPUS)
     if name == INDEXING:
         return [await _index(lab_)]
-    task = {"goal": "Neutral goal", "required_topics": TOPICS, **situation.task}
+    task = {
+        "goal": "Neutral goal",
+        "required_topics": TOPICS,
+        "strategy": "react",
+        **situation.task,
+    }
     if situation.limits:
         task["limits"] = situation.limits
     handle = await lab_.start(task, run_id=name.replace("_", "-"))

@@ -26,12 +26,15 @@ with workflow.unsafe.imports_passed_through():
     from workflows.contracts.state import RunState
     from workflows.contracts.task import Prepared, Task
     from workflows.engine import ActFailedError, Engine, RunEnded
+    from workflows.findings_run import settle_topics
     from workflows.logic import inbox
     from workflows.logic.parse import InvalidTaskError, parse_task
+    from workflows.plan_schedule import run_plan
     from workflows.step_loop import CARRIED, run_direct, run_react
     from workflows.visible import (
         attributes_note,
         evidence_view,
+        plan_view,
         show_details,
         status_view,
         trajectory_view,
@@ -149,8 +152,8 @@ class AgentRun:
 
     @workflow.query(description="The plan: in react the advice of the newest decision")
     def plan(self, *_: Any) -> dict[str, Any]:
-        """The advisory plan; `version` 0 says that it binds nobody."""
-        return {"version": 0, "advisory": self._state.plan}
+        """The plan with its steps; `version` 0 says that it is advice and binds nobody."""
+        return plan_view(self._state)
 
     @workflow.query(description="The evidence ledger")
     def evidence(self, *_: Any) -> list[dict[str, Any]]:
@@ -214,12 +217,15 @@ class AgentRun:
             self._engine.end("invalid_input", "; ".join(prepared.problems))
             return
         self._engine.tick()
-        self._engine.enter("researching")
+        self._engine.enter("planning" if prepared.task.strategy == "plan" else "researching")
         await self._work()
 
     async def _work(self) -> None:
         self._engine.watch_deadline()
-        if self._engine.task.strategy == "direct":
+        strategy = self._engine.task.strategy
+        if strategy == "plan":
+            await run_plan(self._engine)
+        elif strategy == "direct":
             await run_direct(self._engine)
         else:
             await run_react(self._engine)
@@ -252,6 +258,7 @@ class AgentRun:
         return cancelled
 
     async def _close(self) -> None:
+        await settle_topics(self._engine)
         self._result = await close(self._engine)
 
 

@@ -23,10 +23,11 @@ async def close(engine: Engine) -> RunResult:
     engine.stop_watching()
     engine.end("internal_error", "the run ended without a reason")
     reason = state.stop_reason or "internal_error"
-    failure = outcome.closing_failure(reason, state.stop_detail)
+    planned = state.dag.plan is not None
+    failure = outcome.closing_failure(reason, state.stop_detail, "" if planned else "s1")
     if failure is not None:
         state.failures.append(failure)
-    state.degraded = reason not in outcome.REGULAR
+    state.degraded = state.degraded or reason not in outcome.REGULAR
     engine.enter("closing")
     result = await _result(engine)
     state.closed = Closed(status=result.status, stop_reason=reason, report_ref=result.report_ref)

@@ -16,7 +16,7 @@ from workflows.contracts.acts import FailedAct, TokenUsage
 from workflows.contracts.result import StopReason
 from workflows.contracts.state import EVENTS_KEPT, RunState
 from workflows.contracts.task import ResolvedTask
-from workflows.logic.clock import active_delta, execution_deadline
+from workflows.logic.clock import active_delta, closing_reserve, execution_deadline
 from workflows.logic.ledger import missing_topics
 from workflows.ports import Port
 from workflows.visible import show_details, show_phase
@@ -43,8 +43,11 @@ class Engine:
 
     def __init__(self, state: RunState) -> None:
         self.state = state
-        self._seconds_in_flight = 0.0
+        self._in_flight: list[float] = []  # start-to-close seconds of each act
         self._watch: asyncio.Task[None] | None = None
+        self.elapsed = 0.0  # seconds of the act that was performed last
+        self.needs: dict[str, int] = {}  # model calls that each step in flight still needs
+        self.reserved_calls = 0  # model calls in flight
 
     @property
     def task(self) -> ResolvedTask:
@@ -78,7 +81,7 @@ class Engine:
     def tick(self) -> None:
         """Charge active time since the last tick (DESIGN, "Time")."""
         now = workflow.now().timestamp()
-        delta = active_delta(now, self.state.last_tick, self._seconds_in_flight)
+        delta = active_delta(now, self.state.last_tick, max(self._in_flight, default=0.0))
         usage = self.state.usage
         usage.active_seconds = round(usage.active_seconds + delta, 3)
         self.state.last_tick = now
@@ -92,8 +95,9 @@ class Engine:
         """
         self._check_ended()
         self.tick()
+        started = workflow.now().timestamp()
         handle = port.start(argument, summary)
-        self._seconds_in_flight = port.seconds
+        self._in_flight.append(port.seconds)
         # No `finally`: an evicted run is closed outside the event loop, where nothing may be asked.
         try:
             await workflow.wait_condition(
@@ -101,22 +105,23 @@ class Engine:
             )
             if not handle.done():
                 await self._abandon(handle)
-                self._landed()
+                self._landed(port)
                 raise RunEnded
             result = await handle
         except asyncio.CancelledError:
             await self._abandon(handle)
-            self._landed()
+            self._landed(port)
             raise
         except ActivityError as error:
-            self._landed()
+            self._landed(port)
             raise self._failed(error) from None
-        self._landed()
+        self._landed(port)
+        self.elapsed = round(workflow.now().timestamp() - started, 3)
         return result
 
-    def _landed(self) -> None:
+    def _landed(self, port: Port) -> None:
         self.tick()
-        self._seconds_in_flight = 0.0
+        self._in_flight.remove(port.seconds)
 
     def settle(self, usage: TokenUsage) -> None:
         """Charge a model act: its tokens, and its reservation again for each lost attempt."""
@@ -135,7 +140,10 @@ class Engine:
         )
 
     def watch_deadline(self) -> None:
-        """From now on the run ends as `timeout` when its active time is used up."""
+        """From now on the run ends as `timeout` when its active time is used up.
+
+        A plan stops its steps before, so that what they found can still be verified.
+        """
         self._watch = asyncio.create_task(self._watch_deadline())
 
     def stop_watching(self) -> None:
@@ -151,12 +159,18 @@ class Engine:
             info.execution_timeout.total_seconds() if info.execution_timeout else None,
         )
         limit = self.task.limits.max_active_seconds
+        dag, planned = self.state.dag, self.task.strategy == "plan"
         while self.state.stop_reason is None:
             remaining = limit - self.state.usage.active_seconds
             detail = f"active time is limited to {limit:g} seconds"
             if wall is not None and wall - workflow.now().timestamp() < remaining:
                 remaining = wall - workflow.now().timestamp()
                 detail = "the server's execution timeout is near"
+            if planned and dag.ending is None:
+                remaining -= closing_reserve(limit)
+            if remaining <= 0 and planned and dag.ending is None:
+                dag.ending, dag.ending_detail = "timeout", detail
+                continue
             if remaining <= 0:
                 self.end("timeout", detail)
                 return

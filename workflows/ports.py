@@ -6,7 +6,7 @@ non-retryable, since an oversize result would run a paid call again and again (F
 nothing beyond the act it interrupted.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -18,6 +18,18 @@ from workflows.contracts import names
 from workflows.contracts.acts import AnswerResult, DecideResult, SearchResult
 from workflows.contracts.base import cut_bytes
 from workflows.contracts.corpus import IndexResult
+from workflows.contracts.plan_acts import (
+    ConflictResult,
+    GatherResult,
+    GoalResult,
+    LookResult,
+    PlanResult,
+    SpillResult,
+    StepActionResult,
+    SupportResult,
+    TopicResult,
+    WriteResult,
+)
 from workflows.contracts.result import RunResult
 from workflows.contracts.task import Prepared, Settings
 
@@ -75,16 +87,71 @@ def answer(settings: Settings) -> Port:
     return _model(names.ANSWER, AnswerResult, settings)
 
 
+def plan(settings: Settings) -> Port:
+    """One plan of the planner."""
+    return _model(names.PLAN, PlanResult, settings)
+
+
+def step_action(settings: Settings) -> Port:
+    """One decision inside of a step."""
+    return _model(names.STEP_ACTION, StepActionResult, settings)
+
+
+def write(settings: Settings) -> Port:
+    """The written result of a step, checked by code."""
+    return _model(names.WRITE, WriteResult, settings)
+
+
+def support(settings: Settings) -> Port:
+    """One support call."""
+    return _model(names.SUPPORT, SupportResult, settings)
+
+
+def goal(settings: Settings) -> Port:
+    """One goal call, and the record with its outcomes."""
+    return _model(names.GOAL, GoalResult, settings)
+
+
+def topic(settings: Settings) -> Port:
+    """One topic call."""
+    return _model(names.TOPIC, TopicResult, settings)
+
+
+def conflict(settings: Settings) -> Port:
+    """One comparison of findings."""
+    return _model(names.CONFLICT, ConflictResult, settings)
+
+
 def search(settings: Settings) -> Port:
     """One search; read-only, so a cancelled one may end by itself."""
-    return Port(
-        names.SEARCH,
-        names.TOOLS_QUEUE,
-        SearchResult,
-        seconds=settings.search_seconds,
-        attempts=settings.attempts,
-        heartbeat=settings.heartbeat_seconds,
-    )
+    return _tool(names.SEARCH, settings)
+
+
+def read(settings: Settings) -> Port:
+    """More of a source that a search found."""
+    return _tool(names.READ, settings)
+
+
+def look(settings: Settings) -> Port:
+    """A look at what the collections hold; no tool call of the run."""
+    return _tool(names.LOOK, settings, LookResult)
+
+
+def tool(settings: Settings, seconds: float, *, reads: bool) -> Port:
+    """One call of a tool; one with effects is never tried twice (DESIGN, "Failure")."""
+    port = _tool(names.TOOL, settings)
+    longest = min(seconds, settings.search_seconds)
+    return replace(port, seconds=longest, attempts=port.attempts if reads else 1)
+
+
+def gather() -> Port:
+    """The findings of the records that make the report; no model call."""
+    return Port(names.GATHER, names.QUEUE, GatherResult, seconds=20, attempts=5)
+
+
+def spill() -> Port:
+    """Keep the older part of the trajectory in the store."""
+    return Port(names.SPILL, names.QUEUE, SpillResult, seconds=15, attempts=5)
 
 
 def close() -> Port:
@@ -102,6 +169,17 @@ def index() -> Port:
         attempts=5,
         heartbeat=10,
         cancellation=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    )
+
+
+def _tool(activity: str, settings: Settings, result: type[Any] = SearchResult) -> Port:
+    return Port(
+        activity,
+        names.TOOLS_QUEUE,
+        result,
+        seconds=settings.search_seconds,
+        attempts=settings.attempts,
+        heartbeat=settings.heartbeat_seconds,
     )
 
 

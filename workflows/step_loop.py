@@ -129,7 +129,7 @@ def _snapshot(engine: Engine, *, allow_search: bool, remaining: int) -> DecideIn
     state = engine.state
     state.usage.model_calls += 1
     return DecideInput(
-        **_act(engine),
+        **act_of(engine),
         call=state.usage.model_calls,
         page_ref=state.page_ref,
         page_first=state.page_first,
@@ -148,7 +148,7 @@ async def _search(engine: Engine, query: str) -> Observation:
     state.query_keys.append(react.key_digest(query))
     state.usage.searches += 1
     inp = SearchInput(
-        **_act(engine),
+        **act_of(engine),
         query=query,
         page_ref=state.page_ref,
         page_first=state.page_first,
@@ -182,7 +182,7 @@ def _observed(engine: Engine, observation: Observation) -> Observation:
     return observation
 
 
-def _act(engine: Engine) -> dict[str, str]:
+def act_of(engine: Engine) -> dict[str, Any]:
     """What every act carries: run, store, task."""
     prepared = engine.state.prepared
     if prepared is None:

@@ -6,6 +6,7 @@ from temporalio import workflow
 from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
 
 from workflows.contracts.names import MEMO, SEARCH_ATTRIBUTES
+from workflows.contracts.plan_state import StepState
 from workflows.contracts.result import RunResult
 from workflows.contracts.state import RunState
 from workflows.logic.ledger import missing_topics
@@ -70,6 +71,8 @@ def details(state: RunState) -> str:
         lines += ["| | used | of |", "| --- | --- | --- |"]
         lines += [f"| {name} | {used} | {limit} |" for name, used, limit in rows]
         lines += ["", "Missing: " + (", ".join(_cell(m) for m in missing) or "nothing")]
+    if state.dag.plan is not None:
+        lines += ["", *_plan_table(state)]
     if state.plan:
         lines += ["", "Plan of the newest decision (advice, not a queue):"]
         lines += [f"{n}. {_cell(entry)}" for n, entry in enumerate(state.plan, 1)]
@@ -118,13 +121,55 @@ def evidence_view(state: RunState) -> list[dict[str, Any]]:
     ]
 
 
+def plan_view(state: RunState) -> dict[str, Any]:
+    """Answer of query `plan`: the plan and its steps, or the advice of the newest decision."""
+    dag = state.dag
+    if dag.plan is None:
+        return {"version": dag.version, "advisory": state.plan}
+    return {
+        "version": dag.version,
+        "rounds": dag.rounds,
+        "replans": dag.replans,
+        "steps": [step.model_dump() | _now(dag.steps[step.id]) for step in dag.plan.steps],
+        "dead_ends": [end.model_dump() for end in dag.dead_ends],
+    }
+
+
+def _now(step: StepState) -> dict[str, Any]:
+    return {
+        "status": step.status,
+        "attempts": step.attempts,
+        "reason": step.reason,
+        "verdict": step.verdict.model_dump() if step.verdict else None,
+        "evidence": [f"E{number}" for number in step.numbers],
+    }
+
+
 def trajectory_view(state: RunState, result: RunResult | None) -> dict[str, Any]:
     """Answer of query `trajectory`: the newest events, and the record once there is one."""
     return {
         "events": state.events,
         "event_count": state.event_count,
+        "older_ref": state.older_events,
         "record": result.trajectory.model_dump() if result else None,
     }
+
+
+def _plan_table(state: RunState) -> list[str]:
+    dag = state.dag
+    lines = [
+        f"Plan {dag.version}, round {dag.rounds}",
+        "",
+        "| step | goal | status | attempts | score | evidence |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for step in dag.plan.steps if dag.plan else []:
+        now = dag.steps[step.id]
+        score = f"{now.verdict.score:.2f}" if now.verdict else "–"
+        evidence = " ".join(f"E{number}" for number in now.numbers[:8]) or "–"
+        cells = [_cell(step.id), _cell(step.goal), now.status, str(now.attempts), score, evidence]
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
 
 
 def _attributes(state: RunState) -> list[SearchAttributeUpdate[Any]]:

@@ -5,27 +5,24 @@ Cancel reaches the HTTP call: the coroutine is cancelled and the connection clos
 """
 
 import asyncio
-from datetime import timedelta
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel
 from temporalio import activity
 
 from activities.heartbeat import heartbeats
 from activities.model import extractive
+from activities.model.calls import call_seconds, no_tokens
 from activities.model.gateway import Gateway
 from activities.model.prompts import answer_system, decide_system, user_message
 from activities.model.request import Request
 from activities.store.guard import check_store, evidence_lost
 from activities.store.records import Records
 from workflows.contracts import names
-from workflows.contracts.acts import AnswerResult, DecideInput, DecideResult, TokenUsage
+from workflows.contracts.acts import AnswerResult, DecideInput, DecideResult
 from workflows.contracts.decision import Answer, NextAction
 from workflows.contracts.evidence import Entry
 from workflows.contracts.task import ResolvedTask
-
-_MARGIN: Final = 0.1  # share of the activity's time that is kept back to report a time-out
-_LONGEST_MARGIN: Final = timedelta(seconds=3)
 
 _R = TypeVar("_R", bound=BaseModel)
 
@@ -51,7 +48,7 @@ class ModelActivities:
             if profile.kind == "extractive":
                 texts = await self._texts(inp, task, entries) if extractive.finishes(inp) else {}
                 made = await asyncio.to_thread(extractive.decide, task, inp, entries, texts)
-                return DecideResult(decision=made, usage=_no_tokens())
+                return DecideResult(decision=made, usage=no_tokens())
             request = _request(
                 NextAction, "next_action", decide_system(task.language), task, inp, entries
             )
@@ -67,7 +64,7 @@ class ModelActivities:
             if profile.kind == "extractive":
                 texts = await self._texts(inp, task, entries)
                 written = await asyncio.to_thread(extractive.answer, task, inp, entries, texts)
-                usage = _no_tokens()
+                usage = no_tokens()
             else:
                 request = _request(
                     Answer, "answer", answer_system(task.language), task, inp, entries
@@ -105,19 +102,6 @@ def _request(
         schema_name=schema_name,
         system=system,
         user=user_message(task, inp, entries),
-        timeout=_call_seconds(task),
+        timeout=call_seconds(task),
         attempt=activity.info().attempt,
     )
-
-
-def _call_seconds(task: ResolvedTask) -> float:
-    """A bit less than the activity may take, so that the error says what happened (B31)."""
-    whole = timedelta(seconds=task.settings.model_seconds)
-    given = activity.info().start_to_close_timeout
-    if given is not None:
-        whole = min(whole, given)
-    return (whole - min(whole * _MARGIN, _LONGEST_MARGIN)).total_seconds()
-
-
-def _no_tokens() -> TokenUsage:
-    return TokenUsage(attempt=activity.info().attempt)

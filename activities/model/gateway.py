@@ -44,17 +44,32 @@ class Gateway:
             ApplicationError: type `ModelError` or `ProtocolError`, details one `FailedAct`.
             asyncio.CancelledError: passed on; the connection is closed.
         """
+        reply = await self._reply(profile, request)
+        try:
+            return _validated(reply, request), reply.usage
+        except ReplyError as error:
+            raise application_error(error, profile, reply.usage) from None
+
+    async def _reply(self, profile: Profile, request: Request[M]) -> Reply:
         usage = TokenUsage(
             prompt_tokens=estimate_tokens(request.system + request.user),
             estimated=True,
             attempt=request.attempt,
         )
         try:
-            reply = await self._clients.complete(profile, request)
-            return _validated(reply, request), reply.usage
+            return await self._clients.complete(profile, request)
         except _failures() as error:
             # Without the cause: it would carry the server's raw words into the history.
             raise application_error(error, profile, usage) from None
+
+    async def content(self, profile: Profile, request: Request[M]) -> tuple[str, TokenUsage]:
+        """Call the model once and give its content as it came; who asks validates it.
+
+        Raises:
+            ApplicationError, asyncio.CancelledError: as `complete`.
+        """
+        reply = await self._reply(profile, request)
+        return reply.content, reply.usage
 
     async def close(self) -> None:
         """Close the connections."""
@@ -75,10 +90,10 @@ def _validated(reply: Reply, request: Request[M]) -> M:
     try:
         return request.reply.model_validate_json(reply.content)
     except ValidationError as error:
-        raise ReplyError(_problems(error), reply.usage) from None
+        raise ReplyError(problems_of(error), reply.usage) from None
 
 
-def _problems(error: ValidationError) -> str:
+def problems_of(error: ValidationError) -> str:
     """The first problems of a reply in a line, without what was found: that may be long."""
     found = error.errors(include_url=False, include_input=False, include_context=False)
     shown = [

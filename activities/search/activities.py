@@ -50,7 +50,9 @@ class SearchActivities:
         check_store(self._records, inp.store_id)
         with evidence_lost():
             task = await self._records.task(inp.run_id, inp.task_ref)
-            known = await self._records.entries(inp.run_id, inp.page_ref, inp.page_first)
+            known = await self._records.entries(
+                inp.run_id, inp.page_ref, inp.page_first, inp.page_numbers
+            )
             page = await self._page(inp)
         attempt = activity.info().attempt
         try:
@@ -72,7 +74,8 @@ class SearchActivities:
         """The newest page, every entry on it with its number."""
         if not inp.page_ref:
             return Page()
-        return numbered(await self._records.page(inp.run_id, inp.page_ref), inp.page_first)
+        page = await self._records.page(inp.run_id, inp.page_ref)
+        return numbered(page, inp.page_first, inp.page_numbers)
 
     async def _searched(
         self, inp: SearchInput, task: ResolvedTask, page: Page, known: list[Entry]

@@ -86,6 +86,10 @@ class SearchBackend(Protocol):
         """
         ...
 
+    async def look(self, query: str, task: ResolvedTask) -> str:
+        """In the language of the run: how much there is, and which words of a query occur."""
+        ...
+
     async def unknown_names(self, task: ResolvedTask) -> list[str]:
         """For each collection of the task that does not exist, a sentence with those that do."""
         ...

@@ -31,6 +31,7 @@ _CANDIDATES = 24
 _SEMANTIC = 1.0
 _MOST_TOKENS = 400
 _QUERY_CHARACTERS = 10_000
+_LOOKED_WORDS = 12
 _SOME_LINKS = 0.5
 _ALL_LINKS = 0.8
 _LINK_WEIGHT = 0.2
@@ -42,6 +43,8 @@ _NOTES: Final = {
         "nothing": "no passage in {where} holds a word of the query",
         "weak": "no passage in {where} holds enough of the query (best {best:.0%}, needed "
         "{needed:.0%})",
+        "holds": "{where} holds {passages} passages",
+        "found": "passages with a word of the query: {what}",
         "and": ", ",
     },
     "zh": {
@@ -49,6 +52,8 @@ _NOTES: Final = {
         "names": "在 {where} 中没有出现：{what}",
         "nothing": "{where} 中没有任何段落包含查询中的词",
         "weak": "{where} 中没有段落包含足够的查询内容（最高 {best:.0%}，需要 {needed:.0%}）",
+        "holds": "{where} 共有 {passages} 个段落",
+        "found": "含查询词的段落数：{what}",
         "and": "、",
     },
 }
@@ -80,6 +85,10 @@ class CorpusBackend(SearchBackend):
             lambda: [bool(self._search(topic.query, task).passages) for topic in task.topics]
         )
 
+    async def look(self, query: str, task: ResolvedTask) -> str:
+        """See `SearchBackend.look`."""
+        return await asyncio.to_thread(self._look, query, task)
+
     async def unknown_names(self, task: ResolvedTask) -> list[str]:
         """See `SearchBackend.unknown_names`."""
         known = await asyncio.to_thread(collection_names, self._home)
@@ -103,6 +112,21 @@ class CorpusBackend(SearchBackend):
                     what = _words(task, "and").join(absent)
                     return Found(note=_note(task, "names", what=what))
             return self._ranked(query, words, task, snapshots)
+
+    def _look(self, query: str, task: ResolvedTask) -> str:
+        words = query_tokens(query[:_QUERY_CHARACTERS])[:_LOOKED_WORDS]
+        with ExitStack() as stack:
+            names = dict.fromkeys(task.corpora)
+            snapshots = [stack.enter_context(self._collections.snapshot(name)) for name in names]
+            passages = sum(snapshot.chunks for snapshot in snapshots)
+            counts = {word: sum(s.frequency(word) for s in snapshots) for word in words}
+        found = [f"{word} ({count})" for word, count in counts.items() if count]
+        none = [word for word, count in counts.items() if not count]
+        parts = [_note(task, "holds", passages=passages)]
+        comma = _words(task, "and")
+        parts += [_note(task, "found", what=comma.join(found))] if found else []
+        parts += [_note(task, "names", what=comma.join(none))] if none else []
+        return "; ".join(parts)
 
     def _ranked(
         self, text: str, words: list[str], task: ResolvedTask, snapshots: list[Snapshot]

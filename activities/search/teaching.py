@@ -99,6 +99,11 @@ class TeachingBackend(SearchBackend):
         """Asking the tool is an attempt, so nothing is known beforehand."""
         return [True] * len(task.topics)
 
+    async def look(self, query: str, task: ResolvedTask) -> str:
+        """The tool tells nothing of what it holds but its sources."""
+        del query, task
+        return f"{len(self._known)} sources: {', '.join(sorted(self._known))}"
+
     async def unknown_names(self, task: ResolvedTask) -> list[str]:
         """The tool has no collections, so every name of one is taken as its own."""
         del task

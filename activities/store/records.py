@@ -3,6 +3,7 @@
 Objects are immutable, so what was read once stays true; caches are bounded.
 """
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 from pydantic import BaseModel
@@ -10,6 +11,7 @@ from pydantic import BaseModel
 from activities.store.base import EvidenceStore
 from workflows.contracts.base import Ref
 from workflows.contracts.evidence import Entry, Page
+from workflows.contracts.step_record import Findings, StepRecord
 from workflows.contracts.task import ResolvedTask
 from workflows.logic.pages import numbered
 
@@ -38,16 +40,32 @@ class Records:
         """One index page."""
         return await self._get(run_id, ref, Page)
 
-    async def entries(self, run_id: str, page_ref: str, page_first: int) -> list[Entry]:
+    async def entries(
+        self, run_id: str, page_ref: str, page_first: int = 0, numbers: Sequence[int] = ()
+    ) -> list[Entry]:
         """Every entry up to a page, oldest first, each with its evidence number."""
         if not page_ref:
             return []
-        page = numbered(await self.page(run_id, page_ref), page_first)
+        page = numbered(await self.page(run_id, page_ref), page_first, numbers)
         chain = [page.entries]
         while page.previous is not None:
             page = await self.page(run_id, page.previous)
             chain.append(page.entries)
         return [entry for entries in reversed(chain) for entry in entries]
+
+    async def step_entries(
+        self, run_id: str, page_ref: str, page_numbers: Sequence[int]
+    ) -> list[Entry]:
+        """Every entry of a step's own pages, oldest first, each with its evidence number."""
+        return await self.entries(run_id, page_ref, numbers=page_numbers)
+
+    async def record(self, run_id: str, ref: Ref) -> StepRecord:
+        """What a step wrote."""
+        return await self._get(run_id, ref, StepRecord)
+
+    async def findings(self, run_id: str, ref: Ref) -> Findings:
+        """The findings of a run."""
+        return await self._get(run_id, ref, Findings)
 
     async def text(self, run_id: str, sha256: str) -> str:
         """The whole text of a source, by the 64 hex digits of its hash."""

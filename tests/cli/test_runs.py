@@ -80,7 +80,7 @@ def test_killed_in_a_model_call_and_resumed(
     _use(console, model)
     model.script([SEARCH, {"kind": "hang"}])
     arguments = ("What does KSM do?", "--topic", "ksm", "--corpus", str(folder), "--id", "killed")
-    process = console.start("run", *arguments)
+    process = console.start("run", *arguments, "--strategy", "react")
     _until(process, lambda: len(model.requests) == 2)
     process.kill()
     process.communicate()
@@ -101,7 +101,9 @@ def test_a_signal_leaves_the_run_and_says_how_to_go_on(
 ) -> None:
     _use(console, model)
     model.script([{"kind": "hang"}])
-    process = console.start("run", "What does KSM do?", "--corpus", str(folder), "--id", "left")
+    process = console.start(
+        "run", "What does KSM do?", "--corpus", str(folder), "--id", "left", "--strategy", "react"
+    )
     _until(process, lambda: len(model.requests) == 1)
     process.send_signal(number)
     left = finished(process)
@@ -120,7 +122,15 @@ def test_stop_ends_a_run_with_a_partial_report(
     _use(console, model)
     model.script([SEARCH, {"kind": "hang"}])
     process = console.start(
-        "run", "What does KSM do?", "--corpus", str(folder), "--id", "stopped", "--json"
+        "run",
+        "What does KSM do?",
+        "--corpus",
+        str(folder),
+        "--id",
+        "stopped",
+        "--json",
+        "--strategy",
+        "react",
     )
     _until(process, lambda: len(model.requests) == 2)
     state = console.run("show", "stopped", "--json").document

@@ -38,7 +38,6 @@ def test_wrong_arguments(console: Console, arguments: tuple[str, ...], said: str
         (("start", ""), "goal"),
         (("run", "goal", "--topic", "a", "--topic", "a"), "unique"),
         (("run", "goal", "--max-model-calls", "0"), "max_model_calls"),
-        (("run", "goal", "--strategy", "plan"), "not available yet"),
         (("run", "goal", "--approve", "plan"), "not available yet"),
         (("run", "goal", "--approve", "everything"), "everything"),
         (("run", "goal", "--id", " "), "--id"),

@@ -63,7 +63,8 @@ class Home:
         """Start a session with the stage's task."""
         topics = [part for topic in TASK["required_topics"] for part in ("--topic", topic)]
         corpus = TASK["corpora"][0]
-        return self.start("run", goal, *topics, "--corpus", corpus, "--json", "--id", workflow_id)
+        more = ("--corpus", corpus, "--strategy", TASK["strategy"], "--json", "--id", workflow_id)
+        return self.start("run", goal, *topics, *more)
 
     def kill_server(self) -> None:
         """SIGKILL the server that the record names."""

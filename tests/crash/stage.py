@@ -23,6 +23,7 @@ TASK: dict[str, Any] = {
     "goal": "How does the loop go on, and what does a tool promise?",
     "required_topics": ["agent loop", "tool contract"],
     "corpora": ["notes"],
+    "strategy": "react",
 }
 NOTES = {
     "loop.md": "# Loop\n\nAn agent loop decides, acts and observes until its budget is used up.\n",

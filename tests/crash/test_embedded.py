@@ -59,7 +59,8 @@ class Scene:
         """Start a session that does one run."""
         topics = [a for topic in TASK["required_topics"] for a in ("--topic", topic)]
         corpora = [a for name_ in TASK["corpora"] for a in ("--corpus", name_)]
-        return self.session("run", goal, *topics, *corpora, "--id", name, "--json")
+        more = ("--strategy", TASK["strategy"], "--id", name, "--json")
+        return self.session("run", goal, *topics, *corpora, *more)
 
     def kill_server(self) -> None:
         """SIGKILL to the server that the state directory records."""

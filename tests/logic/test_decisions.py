@@ -23,6 +23,7 @@ def task(**limits: Any) -> ResolvedTask:
     given: dict[str, Any] = {
         "goal": "Neutral goal",
         "required_topics": ["a", "b"],
+        "strategy": "react",
         "limits": limits,
     }
     return resolve(parse_task([given]), "default", "m", Settings(), extractive=False)
@@ -95,7 +96,7 @@ def test_zero_means_none_allowed_and_the_tighter_limit_binds() -> None:
 def test_without_topics_the_goal_is_the_one_topic() -> None:  # C40
     rules = resolve(parse_task([{"goal": "内核 特性"}]), "p", "m", Settings(), extractive=True)
     assert [t.id for t in rules.topics] == ["goal"]
-    assert (rules.language, rules.own_topics, rules.strategy) == ("zh", False, "react")
+    assert (rules.language, rules.own_topics, rules.strategy) == ("zh", False, "plan")
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,9 @@ def test_anything_but_one_object_is_named(args: tuple[Any, ...], found: str) -> 
     assert found in problems(*args)
 
 
+STEP = {"id": "a", "goal": "g", "accept": "x"}
+
+
 @pytest.mark.parametrize(
     ("task", "expected"),
     [
@@ -49,14 +52,15 @@ def test_anything_but_one_object_is_named(args: tuple[Any, ...], found: str) -> 
         ({"goal": "a\ud800"}, "goal: Input should be a valid string"),
         ({"goal": "x", "limits": {"max_tool_calls": None}}, "null is refused for max_tool_calls"),
         ({"goal": "x", "tenant": None}, "null is refused for tenant"),
-        ({"goal": "x", "limits": {"max_steps": 2}}, "limits.max_steps"),
+        ({"goal": "x", "strategy": "react", "limits": {"max_steps": 2}}, "limits.max_steps"),
         ({"goal": "x", "required_topics": [5]}, "required_topics.0"),
         ({"goal": "x", "required_topics": ["a", "a"]}, "found twice: a"),
-        ({"goal": "x", "strategy": "plan"}, "not available yet"),
-        ({"goal": "x", "plan": {"steps": [{"id": "a", "goal": "g", "accept": "x"}]}}, "plan: "),
+        ({"goal": "x", "strategy": "guess"}, "strategy"),
+        ({"goal": "x", "strategy": "react", "plan": {"steps": [STEP]}}, "plan: belongs to"),
+        ({"goal": "x", "plan": {"steps": []}}, "plan.steps"),
         ({"goal": "x", "approvals": {"report": True}}, "approvals.report"),
         ({"goal": "x", "approvals": {"tools": "all"}}, "approvals.tools"),
-        ({"goal": "x", "limits": {"max_rounds": 3}}, "limits.max_rounds"),
+        ({"goal": "x", "strategy": "direct", "limits": {"max_rounds": 3}}, "max_rounds"),
         ({"goal": "x", "limits": {"max_cost": 3}}, "limits.max_cost"),
         ({"goal": "x", "corpora": ["../etc"]}, "corpora.0"),
     ],

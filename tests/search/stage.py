@@ -74,6 +74,11 @@ class Backend:
         """Nothing is known beforehand."""
         return [True] * len(task.topics)
 
+    async def look(self, query: str, task: ResolvedTask) -> str:
+        """Nothing to tell."""
+        del query, task
+        return ""
+
     async def unknown_names(self, task: ResolvedTask) -> list[str]:
         """Every collection is known."""
         assert task == TASK

@@ -13,7 +13,9 @@ from typing import Any
 from temporalio.client import Client, WorkflowHandle
 from temporalio.testing import WorkflowEnvironment
 
+from activities.search.corpus import CorpusBackend
 from activities.search.teaching import TeachingBackend
+from activities.tools.registry import Tool
 from runtime.binary import find_binary
 from runtime.converter import data_converter
 from runtime.settings import Env
@@ -94,18 +96,26 @@ async def server(extra: Sequence[str] = ()) -> AsyncGenerator[WorkflowEnvironmen
 
 @asynccontextmanager
 async def lab(
-    environment_: WorkflowEnvironment, home: Path, settings: Settings | None = None
+    environment_: WorkflowEnvironment,
+    home: Path,
+    settings: Settings | None = None,
+    *,
+    collections: bool = False,
+    tools: Sequence[Tool] = (),
 ) -> AsyncGenerator[Lab]:
-    """A lab on a server: one worker of all roles, whose scripts each test sets."""
+    """A lab on a server: one worker of all roles, whose scripts each test sets.
+
+    With `collections` it searches those of its home instead of the scripted notes.
+    """
     search = ScriptedSearch()
     with ScriptedModel() as model:
         env = environment(home, model.url)
-        backend = TeachingBackend(search, set(KNOWN))
+        backend = CorpusBackend(home) if collections else TeachingBackend(search, set(KNOWN))
         client = environment_.client
         chosen = settings or Settings(
             attempts=1, model_seconds=6, search_seconds=10, heartbeat_seconds=5
         )
-        async with running_workers(client, env, backend=backend, settings=chosen):
+        async with running_workers(client, env, backend=backend, settings=chosen, tools=tools):
             address = client.service_client.config.target_host
             yield Lab(client, model, search, home, address)
 

@@ -25,7 +25,7 @@ from workflows.contracts.names import SEARCH_ATTRIBUTES
 from workflows.contracts.task import Settings
 
 CORPUS = load("control_flow_cases.json")["corpus"]
-TASK = {"goal": "Neutral goal", "required_topics": ["agent_loop"]}
+TASK = {"goal": "Neutral goal", "required_topics": ["agent_loop"], "strategy": "react"}
 FINISH = decision("finish", draft="Described [E1].", sufficient=True)
 HANG = {"kind": "hang"}
 
@@ -192,7 +192,9 @@ async def test_a_chinese_run_is_chinese(notes: Lab) -> None:
     notes.model.script(
         [decision("search", "甲类循环"), decision("finish", draft="已说明 [E1]。", sufficient=True)]
     )
-    result = await notes.run({"goal": "循环如何结束？", "required_topics": ["agent_loop"]})
+    result = await notes.run(
+        {"goal": "循环如何结束？", "required_topics": ["agent_loop"], "strategy": "react"}
+    )
     assert result["language"] == "zh"
     assert "已说明" in result["report"]
     assert "Topics" not in result["report"]

@@ -55,7 +55,7 @@ async def extractive(tmp_path_factory: Any) -> AsyncGenerator[Extractive]:
             yield Extractive(environment.client)
 
 
-MODEL = {"models": {"planner": "extractive"}}
+MODEL = {"models": {"planner": "extractive"}, "strategy": "react"}
 
 
 async def test_topics_without_a_chance_do_not_keep_others_from_being_searched(
@@ -91,10 +91,10 @@ async def test_a_chinese_topic_beside_a_foreign_one(extractive: Extractive) -> N
 
 
 async def test_direct_answers_with_quotes(extractive: Extractive) -> None:
-    task = {"goal": "How does a harbour shelter ships?", "strategy": "direct", **MODEL}
+    task = {"goal": "How does a harbour shelter ships?", **MODEL, "strategy": "direct"}
     result = await extractive.run(task)
     assert (result["status"], result["stop_reason"]) == ("succeeded", "completed")
     assert result["claims"]["supported"] == 1
-    foreign = {"goal": "How is rye bread baked?", "strategy": "direct", **MODEL}
+    foreign = {"goal": "How is rye bread baked?", **MODEL, "strategy": "direct"}
     result = await extractive.run(foreign)
     assert (result["status"], result["stop_reason"]) == ("failed", "no_progress")

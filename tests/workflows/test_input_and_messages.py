@@ -22,7 +22,7 @@ from tests.workflows.scripted import decision
 from workflows.contracts.names import AGENT_RUN, INVALID_TASK, QUEUE
 
 CORPUS = load("control_flow_cases.json")["corpus"]
-TASK = {"goal": "Neutral goal", "required_topics": ["agent_loop"]}
+TASK = {"goal": "Neutral goal", "required_topics": ["agent_loop"], "strategy": "react"}
 
 
 async def cli_start(lab: Lab, *inputs: str) -> str:
@@ -67,7 +67,7 @@ async def failure(lab: Lab, run_id: str) -> tuple[ApplicationError, float]:
         (("--input", "5"), "the number 5"),
         (("--input", '"text"'), "the text 'text'"),
         (("--input", '{"goal": "x", "openai_api_key": "sk-secret"}'), "looks like a credential"),
-        (("--input", '{"goal": "x", "strategy": "plan"}'), "not available yet"),
+        (("--input", '{"goal": "x", "approvals": {"plan": true}}'), "not available yet"),
         (
             ("--input", "AAAA", "--input-base64", "--input-meta", "encoding=strange"),
             "cannot be decoded",

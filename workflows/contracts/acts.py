@@ -81,11 +81,13 @@ class SearchInput(ActInput):
     Attributes:
         query: literal text; never interpreted as syntax.
         room: how many new sources the ledger can still take in.
+        page_numbers: within a plan, the numbers of what is new on the step's newest page.
     """
 
     query: str
     page_ref: str = ""
     page_first: NonNegative = 0
+    page_numbers: list[int] = []
     room: NonNegative = 1500
 
 

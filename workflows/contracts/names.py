@@ -26,6 +26,8 @@ TOOL: Final = "tool"
 GATHER: Final = "gather"
 TOPIC: Final = "topic"
 CONFLICT: Final = "conflict"
+READ: Final = "read"
+SPILL: Final = "spill"
 
 # Messages.
 SIGNALS: Final = ("approve", "reject", "answer", "stop")

@@ -42,11 +42,13 @@ class PlanResult(Compact):
     usage: TokenUsage = TokenUsage()
 
 
-class Upstream(Wire):
-    """The record of a step that this one depends on."""
+class Upstream(Compact):
+    """The record of a step that this one depends on, and the index pages of that step."""
 
     step: str
     ref: Ref
+    page_ref: str = ""
+    page_numbers: list[int] = []
 
 
 class StepInput(ActInput):
@@ -137,7 +139,7 @@ class GoalInput(ActInput):
     """The goal call, and the record with every outcome in it.
 
     Attributes:
-        outcomes, limitations, reasons: one a claim of the record.
+        outcomes, limitations, reasons: one a claim of the record; [] for those it has already.
         judge: False where nothing is left to judge: only the record is written.
     """
 
@@ -145,7 +147,7 @@ class GoalInput(ActInput):
     record_ref: Ref
     goal: str
     accept: str
-    outcomes: list[ClaimOutcome]
+    outcomes: list[ClaimOutcome] = []
     limitations: list[str] = []
     reasons: list[str] = []
     judge: bool = True
@@ -172,6 +174,35 @@ class LookResult(Compact):
     """In a sentence or two: passages in all, which words of the query occur and how often."""
 
     note: str = ""
+
+
+class ReadInput(ActInput):
+    """More of a source: what stands at the locator, else after what was seen of it."""
+
+    number: NonNegative
+    locator: str = ""
+    page_ref: str = ""
+    page_numbers: list[int] = []
+
+
+class SpillInput(ActInput):
+    """Trajectory records that leave the state; `previous` is where the ones before lie."""
+
+    records: list[JsonObject]
+    previous: str = ""
+
+
+class SpilledEvents(Wire):
+    """Records in the store, and where the ones before them lie."""
+
+    records: list[JsonObject]
+    previous: str = ""
+
+
+class SpillResult(Compact):
+    """Where they lie now."""
+
+    ref: Ref
 
 
 class ToolInput(ActInput):

@@ -60,6 +60,13 @@ class KeptResult(Wire):
     numbers: list[int] = []
 
 
+class StepPages(Wire):
+    """The newest index page of a step of a plan before, with the numbers of what is new on it."""
+
+    ref: str
+    numbers: list[int] = []
+
+
 class FailedPlan(Wire):
     """A plan that failed globally: fingerprint, goals, and why in words (REQUIREMENTS 183)."""
 
@@ -81,17 +88,20 @@ class PlanState(Mutable):
 
     Attributes:
         version: of the plan; 0 before there is one (REQUIREMENTS 39).
+        old_pages: index pages of the steps of plans before.
         failures: reasons of failures, newest last; the planner sees the last five.
         ending: set when no new round may start: what the run closes with.
         answers: topic index (as text: JSON) to what the topic call or a declaration said.
         topic_findings: topic index to numbers of the findings that answer it.
         repeats: equivalent fruitless acts to how often, since the last news (stall rule).
+        denied: attempts to use a tool beyond the run's rights (REQUIREMENTS 228).
     """
 
     version: int = 0
     plan: Plan | None = None
     steps: dict[str, StepState] = {}
     kept: dict[str, KeptResult] = {}
+    old_pages: list[StepPages] = []
     dead_ends: list[FailedPlan] = []
     failures: list[str] = []
     rounds: int = 0
@@ -104,3 +114,5 @@ class PlanState(Mutable):
     conflicts: list[Conflict] = []
     compared: bool = False
     repeats: dict[str, int] = {}
+    stalls: int = 0
+    denied: int = 0

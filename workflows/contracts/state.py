@@ -66,6 +66,7 @@ class RunState(Mutable):
         page_ref: newest index page in the evidence store, "" before the first search.
         page_first: number of the first evidence that is new on that page and has no number there.
         events: the newest events, each with a sequence number `seq`.
+        older_events: where the ones before lie in the store (`strategy: plan`), "" if nowhere.
         goal: as the caller gave it, known before `prepared` is.
         dag: plan, steps and results of `strategy: plan`.
         draft, sufficient: what the model wrote when it finished by itself (`react`: the finish
@@ -95,6 +96,7 @@ class RunState(Mutable):
     notes: list[str] = []
     messages: list[RecordedMessage] = []
     events: list[dict[str, Any]] = []
+    older_events: str = ""
     event_count: int = 0
     stop_reason: StopReason | None = None
     stop_detail: str = ""

@@ -3,8 +3,6 @@
 State and history hold refs to these only (DESIGN, "State and history").
 """
 
-from typing import Any
-
 from workflows.contracts.base import NonNegative, Wire
 from workflows.contracts.claim import ClaimOutcome, Quote
 from workflows.contracts.step_decision import ClaimKind
@@ -47,7 +45,6 @@ class StepRecord(Wire):
 
     Attributes:
         insufficient: why there is not enough, "" if the step wrote claims.
-        output: the raw value of the step's tool, None where it called none.
     """
 
     step: str
@@ -57,7 +54,6 @@ class StepRecord(Wire):
     claims: list[CheckedClaim] = []
     insufficient: str = ""
     verdict: Verdict | None = None
-    output: Any = None
 
     @property
     def standing(self) -> list[CheckedClaim]:

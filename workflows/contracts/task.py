@@ -227,6 +227,7 @@ class Prepared(Wire):
     Attributes:
         problems: names that no worker knows, one sentence each; the run closes as
             `invalid_input` when there are any.
+        plan_problems: what is wrong with the caller's own plan; the run closes as `plan_invalid`.
         task_ref: where the task lies in the evidence store, for later activities.
     """
 
@@ -234,4 +235,5 @@ class Prepared(Wire):
     task_ref: Ref
     store_id: str
     problems: list[str] = []
+    plan_problems: list[str] = []
     prepared_at: str = ""

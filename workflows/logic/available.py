@@ -3,17 +3,19 @@
 from workflows.contracts.task import Limits, Task
 
 _PLAN_LIMITS = ("max_rounds", "max_replans", "max_local_retries")
+_OTHERS = "react and direct"
 
 
 def not_available(task: Task) -> list[str]:
     """One sentence for each wish of a task that this version cannot honour."""
     problems: list[str] = []
-    if task.strategy == "plan":
-        problems.append("strategy: plan is not available yet; expected react or direct")
-    if task.plan is not None:
-        problems.append("plan: a plan of the caller is not available yet; leave the field out")
+    planned = task.strategy in (None, "plan")
+    if task.plan is not None and not planned:
+        problems.append(f"plan: belongs to strategy plan, found strategy {task.strategy}")
     problems += _approvals(task)
-    problems += _limits(task.limits)
+    problems += [] if planned else _limits(task.limits)
+    if task.limits.max_cost is not None:
+        problems.append("limits.max_cost: a budget of money is not available yet; use max_tokens")
     return problems
 
 
@@ -35,15 +37,13 @@ def _approvals(task: Task) -> list[str]:
 
 def _limits(limits: Limits) -> list[str]:
     problems = [
-        f"limits.{name}: belongs to strategy plan, which is not available yet; leave the field out"
+        f"limits.{name}: belongs to strategy plan; leave the field out"
         for name in _PLAN_LIMITS
         if getattr(limits, name) is not None
     ]
     problems += [
-        f"limits.{name}: react and direct have exactly 1; a plan is not available yet"
+        f"limits.{name}: {_OTHERS} have exactly 1"
         for name in ("max_steps", "max_concurrency")
         if getattr(limits, name) not in (None, 1)
     ]
-    if limits.max_cost is not None:
-        problems.append("limits.max_cost: a budget of money is not available yet; use max_tokens")
     return problems

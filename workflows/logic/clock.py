@@ -9,6 +9,11 @@ EXECUTION_MARGIN = 30.0  # seconds before a server execution timeout at which a 
 CLOSING_RESERVE = 60.0  # seconds kept back by code for closing
 
 
+def closing_reserve(limit: float) -> float:
+    """Seconds of a run's active time that are kept back for closing: 60, of a short run a tenth."""
+    return min(CLOSING_RESERVE, limit / 10)
+
+
 def active_delta(now: float, last_tick: float, longest_in_flight: float) -> float:
     """Seconds to charge since the last tick; clocks that run backwards charge nothing."""
     return max(0.0, min(now - last_tick, longest_in_flight))

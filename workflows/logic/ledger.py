@@ -21,7 +21,7 @@ from workflows.contracts.state import (
 
 def accept(state: RunState, query: str, result: SearchResult) -> Observation:
     """Take a search's result into the state and say what the next model call sees of it."""
-    _remember_query(state, query, len(result.hits) if result.ok else -1)
+    remember_query(state, query, len(result.hits) if result.ok else -1)
     if not result.ok:
         state.no_progress += 1
         return _observed(
@@ -33,9 +33,9 @@ def accept(state: RunState, query: str, result: SearchResult) -> Observation:
     new_ranges = 0
     numbers: dict[str, int] = {}
     for hit in result.hits:
-        number = hit.known or numbers.get(hit.source_id) or _admit(state, hit)
+        number = hit.known or numbers.get(hit.source_id) or admit(state, hit)
         numbers[hit.source_id] = number
-        new_ranges += _see(state, number, hit)
+        new_ranges += see(state, number, hit)
         _cover(state, number, hit)
     if not result.hits and len(state.ledger) < LEDGER_ENTRIES:
         state.ledger.append(LedgerEntry(source_id="", empty=True))
@@ -76,12 +76,14 @@ def add_range(ranges: list[list[int]], start: int, end: int) -> bool:
     return True
 
 
-def _admit(state: RunState, hit: Hit) -> int:
+def admit(state: RunState, hit: Hit) -> int:
+    """Give a source the next evidence number."""
     state.ledger.append(LedgerEntry(source_id=hit.source_id, title=hit.title, sha=hit.sha))
     return len(state.ledger)
 
 
-def _see(state: RunState, number: int, hit: Hit) -> int:
+def see(state: RunState, number: int, hit: Hit) -> int:
+    """Remember a passage; 1 if its range was not seen yet, else 0."""
     ranges = state.seen.setdefault(str(number), [])
     if sum(len(r) for r in state.seen.values()) >= SEEN_RANGES:
         return 0  # the state stays bounded; what is not remembered is not progress
@@ -91,16 +93,23 @@ def _see(state: RunState, number: int, hit: Hit) -> int:
 def _cover(state: RunState, number: int, hit: Hit) -> None:
     if number > len(state.ledger):
         return
-    for how, indexes in (("declared", hit.declared), ("cover", hit.covers)):
-        for index in indexes:
-            state.covered.setdefault(str(index), how)
+    for index in hit.covers:
+        state.covered.setdefault(str(index), "cover")
+    cover_declared(state, number, hit)
+
+
+def cover_declared(state: RunState, number: int, hit: Hit) -> None:
+    """Topics that the source itself declares are covered; the ledger shows what a source serves."""
+    for index in hit.declared:
+        state.covered[str(index)] = "declared"
     entry = state.ledger[number - 1]
     topics = sorted({*entry.topics, *hit.declared, *hit.covers})
     if topics != entry.topics:
         state.ledger[number - 1] = entry.model_copy(update={"topics": topics})
 
 
-def _remember_query(state: RunState, query: str, passages: int) -> None:
+def remember_query(state: RunState, query: str, passages: int) -> None:
+    """Keep a query with how many passages it brought; the newest stay."""
     state.queries.append(QueryTried(query=query, passages=passages))
     del state.queries[:-QUERIES_KEPT]
 

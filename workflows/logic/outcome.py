@@ -7,25 +7,13 @@ Success needs all of: a regular close, nothing missing, a draft that is not blan
 from typing import Final
 
 from workflows.contracts.names import EVIDENCE_LOST, MODEL_ERROR, PROTOCOL_ERROR
-from workflows.contracts.result import Failure, FailureCode, Status, StopReason
+from workflows.contracts.result import Failure, Status, StopReason
 from workflows.contracts.state import RunState
 from workflows.logic.ledger import has_evidence, missing_topics
+from workflows.logic.plan_run import required_done
+from workflows.logic.success import failure_code
 
 REGULAR: Final[tuple[StopReason, ...]] = ("model_finished", "completed")
-
-_CODES: Final[dict[StopReason, FailureCode]] = {
-    "no_progress": "FAILED_DATA",
-    "model_budget": "ABORTED_BUDGET",
-    "tool_budget": "ABORTED_BUDGET",
-    "token_budget": "ABORTED_BUDGET",
-    "cost_budget": "ABORTED_BUDGET",
-    "timeout": "ABORTED_BUDGET",
-    "model_error": "FAILED_TOOL",
-    "protocol_error": "FAILED_TOOL",
-    "step_failed": "FAILED_TOOL",
-    "internal_error": "FAILED_TOOL",
-    "invalid_input": "FAILED_INPUT",
-}
 
 _REASONS: Final[dict[StopReason, str]] = {
     "no_progress": "searches in a row brought nothing new",
@@ -34,6 +22,9 @@ _REASONS: Final[dict[StopReason, str]] = {
     "token_budget": "every allowed token was used",
     "timeout": "the run's active time was used up",
     "internal_error": "the run could not go on",
+    "round_limit": "every allowed round was used",
+    "replan_limit": "every allowed replan was used",
+    "verifier_error": "a judge gave no verdict",
 }
 
 
@@ -45,6 +36,8 @@ def status_of(state: RunState) -> Status:
     if reason == "stopped":
         return "stopped"
     evidence = has_evidence(state.ledger)
+    if state.prepared is not None and state.prepared.task.strategy == "plan":
+        return _status_of_plan(state, evidence=evidence)
     if evidence and reason in REGULAR and state.sufficient and state.draft.strip():
         topics = len(state.prepared.task.topics) if state.prepared else 0
         if topics and not missing_topics(state, topics):
@@ -52,12 +45,26 @@ def status_of(state: RunState) -> Status:
     return "partially_succeeded" if evidence and reason != "invalid_input" else "failed"
 
 
-def closing_failure(reason: StopReason, detail: str) -> Failure | None:
+def _status_of_plan(state: RunState, *, evidence: bool) -> Status:
+    """Success is a predicate over state: steps, topics, verification (REQUIREMENTS 6, 7)."""
+    if not evidence or state.stop_reason in ("invalid_input", "plan_invalid"):
+        return "failed"
+    topics = len(state.prepared.task.topics) if state.prepared else 0
+    whole = (
+        state.stop_reason == "completed"
+        and required_done(state.dag)
+        and not missing_topics(state, topics)
+        and not state.degraded
+    )
+    return "succeeded" if whole else "partially_succeeded"
+
+
+def closing_failure(reason: StopReason, detail: str, step: str = "s1") -> Failure | None:
     """The failure a stop reason stands for, with its kind; None for a regular close."""
-    code = _CODES.get(reason)
+    code = failure_code(reason)
     if code is None:
         return None
-    return Failure(code=code, step="s1", reason=(detail or _REASONS.get(reason, reason))[:500])
+    return Failure(code=code, step=step, reason=(detail or _REASONS.get(reason, reason))[:500])
 
 
 def stop_reason_of(error_type: str) -> StopReason:

@@ -15,6 +15,7 @@ from workflows.logic.headings import Words, words_for
 from workflows.logic.ledger import has_evidence
 from workflows.logic.outcome import REGULAR
 from workflows.logic.quotes import pick_quotes
+from workflows.logic.report_plan import compose_plan
 from workflows.logic.report_sources import Closing, Composed, Source, sources_of
 from workflows.logic.safe_markdown import (
     Cleaned,
@@ -53,6 +54,8 @@ def compose(closing: Closing) -> Composed:
     """The report of a run that closes, in the run's language."""
     words = words_for(closing.language)
     sources = sources_of(closing)
+    if closing.state.dag.plan is not None:
+        return compose_plan(closing, _head(_Page(closing, words, sources, {}, None)))
     page = _Page(closing, words, sources, _findings(closing), _draft(closing, sources, words))
     quotes = _distinct(page.findings)
     notes = [words(key, **values) for key, values in closing.problems]

@@ -96,7 +96,21 @@ def limits(closing: Closing, words: Words, found: list[Source], problems: list[s
             )
         )
         lines.append(words("corpora", names=", ".join(code(name) for name in task.corpora)))
-    lines.append(words("meaning"))
+    if state.dag.plan is not None and task:
+        dag = state.dag
+        lines.append(
+            words(
+                "plan_used",
+                version=dag.version,
+                rounds=dag.rounds,
+                max_rounds=task.limits.max_rounds,
+                replans=dag.replans,
+                max_replans=task.limits.max_replans,
+            )
+        )
+        lines.append(words("extractive_meaning" if task.judge_extractive else "plan_meaning"))
+    else:
+        lines.append(words("meaning"))
     text = [f"## {words('limits')}", "", *(f"- {line}" for line in lines)]
     notes = [*state.notes, *problems]
     if notes:

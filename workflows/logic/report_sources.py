@@ -7,6 +7,7 @@ from workflows.contracts.claim import ClaimCounts, Quote
 from workflows.contracts.evidence import Entry
 from workflows.contracts.result import Status
 from workflows.contracts.state import RunState
+from workflows.contracts.step_record import Finding
 from workflows.contracts.task import ResolvedTask
 
 
@@ -18,6 +19,7 @@ class Closing:
         entries: entries of the run's index pages, each with its number; [] when they are lost.
         texts: whole texts by `Entry.sha256`; what is missing here is not quoted.
         problems: what could not be read, keys of `headings` with their values.
+        findings: verified findings of a plan, in plan order.
     """
 
     state: RunState
@@ -26,6 +28,7 @@ class Closing:
     entries: Sequence[Entry] = ()
     texts: Mapping[str, str] = field(default_factory=dict[str, str])
     problems: Sequence[tuple[str, dict[str, object]]] = ()
+    findings: Sequence[Finding] = ()
 
     @property
     def task(self) -> ResolvedTask | None:

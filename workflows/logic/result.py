@@ -47,6 +47,7 @@ def build_result(inp: CloseInput, composed: Composed, report_ref: str = "") -> R
     words = words_for(task.language if task else "en")
     topics = [topic.id for topic in task.topics] if task else []
     missing = [topics[index] for index in missing_topics(state, len(topics))]
+    partly = [name for i, name in enumerate(topics) if state.dag.answers.get(str(i)) == "partly"]
     coverage = 1 - len(missing) / len(topics) if topics else 0.0
     result = RunResult(
         status=inp.status,
@@ -55,14 +56,18 @@ def build_result(inp: CloseInput, composed: Composed, report_ref: str = "") -> R
         strategy=task.strategy if task else "",
         language=task.language if task else "en",
         model=task.model if task else "",
+        plan_version=state.dag.version,
         report=cut_report(composed.report, report_ref, words),
         report_ref=report_ref,
         coverage=coverage,
-        missing_topics=missing,
+        missing_topics=[name for name in missing if name not in partly],
+        partial_topics=partly,
         claims=composed.claims,
         evidence=_evidence(composed, topics),
-        steps=[_step(inp)],
-        usage=Usage.model_validate(state.usage.model_dump()),
+        steps=_steps(inp),
+        usage=Usage.model_validate(
+            state.usage.model_dump() | {"rounds": state.dag.rounds, "replans": state.dag.replans}
+        ),
         failures=state.failures,
         trajectory=_trajectory(inp, coverage),
         notes=list(composed.notes),
@@ -150,6 +155,23 @@ def _evidence(composed: Composed, topics: list[str]) -> list[EvidenceItem]:
     ]
 
 
+def _steps(inp: CloseInput) -> list[StepResult]:
+    """Steps of the plan, in its order."""
+    dag = inp.state.dag
+    if dag.plan is None:
+        return [_step(inp)]
+    return [
+        StepResult(
+            id=step.id,
+            goal=step.goal,
+            status=dag.steps[step.id].status,
+            attempts=dag.steps[step.id].attempts,
+            verdict=dag.steps[step.id].verdict,
+        )
+        for step in dag.plan.steps
+    ]
+
+
 def _step(inp: CloseInput) -> StepResult:
     """`react` and `direct` are one step on the whole goal."""
     state = inp.state
@@ -164,15 +186,19 @@ def _step(inp: CloseInput) -> StepResult:
 
 def _trajectory(inp: CloseInput, coverage: float) -> Trajectory:
     """The trajectory record (REQUIREMENTS 201); success is the status that code computed."""
-    usage = inp.state.usage
+    usage, dag = inp.state.usage, inp.state.dag
     success = inp.status == "succeeded"
+    steps = list(dag.steps.values())
+    done = sum(step.status == "DONE" for step in steps)
+    again = sum(max(0, step.attempts - 1) for step in steps)
     return Trajectory(
         task_id=inp.workflow_id,
         success=success,
-        steps_planned=1,
-        steps_completed=int(success),
+        steps_planned=len(steps) if dag.plan else 1,
+        steps_completed=done if dag.plan else int(success),
         tool_calls=usage.tool_calls,
-        retries=max(0, usage.model_attempts - usage.model_calls),
+        retries=again + max(0, usage.model_attempts - usage.model_calls),
+        unauthorized_attempts=dag.denied,
         budget_exhausted=inp.state.stop_reason in _BUDGETS,
         evidence_coverage=coverage,
     )
