@@ -24,6 +24,7 @@ from workflows.contracts.names import INVALID_TASK
 _POLL_EMBEDDED: Final = 0.2  # seconds between queries
 _POLL_REMOTE: Final = 1.0
 _QUERY_SECONDS: Final = 5.0
+_LAST_POLLS: Final = 3  # the newest events are worth waiting for a busy worker
 
 
 class Events:
@@ -67,8 +68,27 @@ def _line(event: dict[str, Any]) -> str:
             return plan[0] if plan else ""
         case "observation_recorded":
             return _observation(event)
+        case "think" | "tool" | "answer" | "verdict" | "error":
+            return _act(event)
         case _:
             return ""
+
+
+def _act(event: dict[str, Any]) -> str:
+    """An act of a plan, short: which step, and what came of it."""
+    step = f"{event['step']}: " if event.get("step") else ""
+    kind = event["event"]
+    if kind == "think":
+        return f"{step}{event.get('action', '')}"
+    if kind == "tool":
+        found = event.get("new_sources") or 0
+        return f"{step}{event.get('tool')} {event.get('arguments', '')}: {found} new sources"
+    if kind == "answer":
+        return f"{step}{event.get('insufficient') or str(event.get('claims')) + ' claims'}"
+    if kind == "verdict" and "score" in event:
+        said = "passed" if event.get("passed") else str(event.get("reason"))
+        return f"{step}score {event['score']}, {said}"[:120]
+    return f"{step}{event.get('error') or event.get('answer') or ''}"
 
 
 def _observation(event: dict[str, Any]) -> str:
@@ -92,7 +112,10 @@ async def follow(session: Session, workflow_id: str, screen: Screen) -> Outcome:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await task
-    if not await events.poll(handle):
+    for _ in range(_LAST_POLLS):
+        if await events.poll(handle):
+            break
+    else:
         screen.warn("no worker answers, so the newest events are not shown")
     screen.clear()
     return outcome

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from workflows.logic.terms import query_key
 
-HANG_SECONDS = 30.0  # longer than any time limit of a test; a hanging reply is never waited for
+HANG_SECONDS = 120.0  # longer than any time limit of a test; a hanging reply is never waited for
 
 
 class ScriptedModel:
