@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from inspect import isfunction
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from temporalio.client import WorkflowFailureError, WorkflowHandle
 
 from tests.case_files import load
 from tests.workflows.lab import Lab, eventually, lab, server
+from tests.workflows.planned import PlannedModel, act, goal, plan_for, step
 from tests.workflows.scripted import decision
 from workflows.contracts.names import INDEX_CORPUS, QUEUE
 from workflows.contracts.task import Settings
@@ -27,6 +29,8 @@ TOPICS = ["agent_loop", "tool_contract"]
 SEARCHES = [decision("search", topic) for topic in TOPICS]
 FINISH = decision("finish", draft="Both are described [E1] [E2].", sufficient=True)
 HANG = {"kind": "hang"}
+PLAN = {"strategy": "plan"}
+EXTRACTIVE = dict.fromkeys(("planner", "executor", "judge"), "extractive")
 
 INDEXING = "index_corpus"  # the one situation of the other workflow
 
@@ -51,6 +55,39 @@ async def cancel(lab: Lab, handle: WorkflowHandle[Any, Any]) -> None:
     await handle.cancel()
 
 
+async def until_middle(lab: Lab, handle: WorkflowHandle[Any, Any]) -> None:
+    """Wait until one step of a plan is done and another one hangs."""
+    while True:
+        plan = await handle.query("plan")
+        if [s["status"] for s in plan.get("steps", [])] == ["DONE", "RUNNING"]:
+            return
+        await asyncio.sleep(0.1)
+
+
+def planned(**script: Any) -> Callable[[], PlannedModel]:
+    """A model for plans, fresh for each play."""
+    return lambda: PlannedModel(**script)
+
+
+def scores(*first: float) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Goal judgements: these, then passes."""
+    left = list(first)
+    return lambda _: goal(left.pop(0) if left else 0.9, reason="scripted")
+
+
+def second_plan(user: dict[str, Any]) -> dict[str, Any]:
+    """Another plan where one failed."""
+    if not user["failed_plans"]:
+        return plan_for(user)
+    return {"steps": [step("n1", "Look it up elsewhere", topics=TOPICS[:1]),
+                      step("n2", "Find tool_contract", topics=TOPICS[1:])]}  # fmt: skip
+
+
+def hangs_in_second(user: dict[str, Any]) -> dict[str, Any]:
+    """The second step's decision never comes."""
+    return HANG if user["step"]["id"] == "s2" else act(user)
+
+
 @dataclass
 class Situation:
     """A script of the world and what someone does meanwhile."""
@@ -62,6 +99,7 @@ class Situation:
     meddle: Meddle = leave
     flags: tuple[str, ...] = ()
     attempts: int = 1
+    cut: bool = False  # the history is taken while the run goes on
 
 
 SITUATIONS: dict[str, Situation] = {
@@ -88,6 +126,24 @@ SITUATIONS: dict[str, Situation] = {
         task={"strategy": "direct", "goal": "agent_loop", "required_topics": TOPICS[:1]},
     ),
     "direct_empty": Situation([], task={"strategy": "direct"}),
+    "plan_succeeded": Situation(planned(), task=PLAN),
+    "plan_middle": Situation(
+        planned(step_action=hangs_in_second), task=PLAN, meddle=until_middle, cut=True
+    ),
+    "plan_local_retry": Situation(lambda: PlannedModel(goal=scores(0.6)), task=PLAN),
+    "plan_replan": Situation(lambda: PlannedModel(plan=second_plan, goal=scores(0.2)), task=PLAN),
+    "plan_repeated": Situation(
+        planned(written_result={"insufficient": "nothing there", "claims": []}), task=PLAN
+    ),
+    "plan_verifier_error": Situation(planned(goal={"passed": True}), task=PLAN),
+    "plan_invalid": Situation(planned(plan={"steps": []}), task=PLAN),
+    "plan_model_budget": Situation(planned(), task=PLAN, limits={"max_model_calls": 7}),
+    "plan_extractive": Situation([], task={**PLAN, "models": EXTRACTIVE}),
+    "plan_continued": Situation(
+        planned(),
+        task={**PLAN, "limits": {"max_concurrency": 1}},
+        flags=("--dynamic-config-value", "limit.historyCount.suggestContinueAsNew=40"),
+    ),
     INDEXING: Situation([]),
     "invalid_input": Situation([], task={"tools": ["fetch"]}),
     "invalid_task": Situation([], task={"strategy": "none"}),
@@ -97,7 +153,8 @@ SITUATIONS: dict[str, Situation] = {
 async def play(lab_: Lab, name: str) -> list[WorkflowHandle[Any, Any]]:
     """Play a situation to its end; handles of every run of its chain."""
     situation = SITUATIONS[name]
-    lab_.model.script(situation.replies)
+    made = situation.replies() if isfunction(situation.replies) else situation.replies
+    lab_.model.script(made)
     lab_.search.script(situation.searches, CORPUS)
     if name == INDEXING:
         return [await _index(lab_)]
@@ -111,6 +168,8 @@ async def play(lab_: Lab, name: str) -> list[WorkflowHandle[Any, Any]]:
         task["limits"] = situation.limits
     handle = await lab_.start(task, run_id=name.replace("_", "-"))
     await situation.meddle(lab_, handle)
+    if situation.cut:
+        return [handle]
     with contextlib.suppress(WorkflowFailureError):  # a refused and a cancelled run end so
         await asyncio.wait_for(handle.result(), 60)
     return await _chain(lab_, handle)
@@ -154,9 +213,12 @@ async def record(names: list[str]) -> None:
                 for n, handle in enumerate(await play(ready, name), 1):
                     stem = f"{name}_{n}" if situation.flags else name
                     history = await handle.fetch_history()
-                    ended = handle.result() if name == INDEXING else handle.query("state")
                     _write(HISTORIES / f"{stem}.json", _portable(json.loads(history.to_json())))
-                    _write(HISTORIES / f"{stem}.state.json", await ended)
+                    if not situation.cut:
+                        ended = handle.result() if name == INDEXING else handle.query("state")
+                        _write(HISTORIES / f"{stem}.state.json", await ended)
+                    if situation.cut:
+                        await handle.terminate()
 
 
 def _portable(value: Any) -> Any:

@@ -30,6 +30,8 @@ from workflows.contracts.state import RunState
 from workflows.index_corpus import IndexCorpus
 
 NAMES = sorted(p.stem for p in HISTORIES.glob("*.json") if not p.stem.endswith(".state"))
+# One history is taken in the middle of a run; it replays, and has no end to compare.
+ENDED_NAMES = [name for name in NAMES if (HISTORIES / f"{name}.state.json").exists()]
 ENDED: list[dict[str, Any]] = []
 
 
@@ -88,7 +90,7 @@ async def test_history_replays_in_the_sandbox(name: str) -> None:
     await replayer.replay_workflow(WorkflowHistory.from_json(name, read(name)))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ENDED_NAMES)
 async def test_history_ends_in_the_state_it_ended_in_then(name: str) -> None:
     recorded = read(f"{name}.state")
     ended = await replayed(read(name), name)
