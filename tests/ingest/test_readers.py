@@ -205,7 +205,7 @@ SENTENCE = "生产数据库在法兰克福"
         (b"a text with one \0 in it", "binary", "NUL"),
         (bytes(range(1, 32)) * 20, "binary", "control"),
         (b"\x89PNG\r\n\x1a\n\0\0", "unsupported", "PNG"),
-        (b"%PDF-1.7\n...", "corrupt", "PDF"),
+        (b"%PDF-1.7 ...", "corrupt", "PDF"),
         (b"PK\x03\x04rest", "corrupt", "ZIP"),
         ("naïve café".encode("latin-1"), "unsupported", "at offset 2"),
         ("\ufffd\ufffd lost".encode(), "corrupt", "U+FFFD"),
