@@ -84,13 +84,13 @@ async def _plan(stage: Stage, steps: int) -> float:
             for n in range(steps)
         ]
     }
-    limits = {
+    limits: dict[str, Any] = {
         "max_concurrency": min(64, steps),
         "max_model_calls": 10 * steps,
         "max_tool_calls": 2 * steps,
         "max_rounds": 3 * steps,
     }
-    task = {**TASK, "required_topics": [], "plan": plan, "limits": limits}
+    task: dict[str, Any] = {**TASK, "required_topics": [], "plan": plan, "limits": limits}
     handle = await stage.lab.start(task, run_id=f"bench-{uuid.uuid4().hex[:8]}")
     seconds = await _seconds(handle)
     result = await handle.result()
