@@ -155,7 +155,8 @@ def verifier_expressible(case: dict[str, Any]) -> bool:
     return bool(case["expected"]["judge_called"]) and bool(case["citations"])
 
 
-VERIFIER = third(load("verifier_cases.json")["cases"], verifier_expressible)
+_FILE = load("verifier_cases.json")
+VERIFIER = third(_FILE["cases"], verifier_expressible)
 
 
 @pytest.mark.cases("verifier_cases.json")
@@ -170,6 +171,9 @@ async def test_verifier_case(stage: Stage, case: dict[str, Any]) -> None:
         assert (result["stop_reason"], result["degraded"]) == ("verifier_error", True)
         assert model.count("goal") == 2
         return
+    seen = model.users("goal")[0]
+    assert sorted(seen) == sorted(_FILE["judge_input_keys"])
+    assert not any(word in str(seen) for word in _FILE["judge_input_must_not_contain"])
     verdicts = result["steps"][0]["verdict"]
     assert (verdicts["passed"], verdicts["layer"]) == (expected["passed"], expected["layer"])
     assert verdicts["score"] == expected["score"]
