@@ -4,13 +4,16 @@ document    what a reader makes of a file, and why a file can not be read
 formats     what a file really is, by its first bytes
 encodings   bytes to text, with charsets (declared ones), chinese (is it Chinese?), wide_text
             (UTF-16, UTF-32) and mixed_text (line by line)
-sniff       HTML or not, declared encodings, double strikes of manual pages
+sniff       HTML or not, declared encodings, the work of a tool; terminal (colours, spinners)
 readers     one file to one document: the right reader, title, date, language
 front_matter  the head of a Markdown file
-markdown    Markdown and plain text: headings, links
-html        HTML: headings, tables, code; visibility (what is seen), html_writer (the text)
-pdf         PDF: pages, outline, paragraphs; pdf_hidden (what is not seen)
-word        Word documents; word_text (their body), zips (archives within bounds)
+markdown    Markdown and plain text: headings, links; comments (what is not shown)
+html        HTML: headings, tables, code; visibility and styles (what is seen), html_marks and
+            html_writer (the text)
+pdf         PDF: pages; pdf_lines (paragraphs), pdf_outline, pdf_notes (forms, annotations),
+            pdf_hidden and pdf_drawn (what is not seen)
+word        Word documents; word_text (their body), word_styles, word_fills, zips (archives within
+            bounds)
 plain       logs, CSV, JSON; gzipped (single compressed files)
 chunks      passages with exact character ranges and heading paths
 walk        the files under a folder: odd names, links, loops, what is left out

@@ -59,8 +59,8 @@ def main() -> None:
 def answer(job: Frame) -> Iterator[Frame]:
     """The frames that answer a job.
 
-    A job is `{"file": path, "path": as shown, "mtime_ns", "known": hash of the last reading}`. The
-    first frame has `kind` `same`, `refused` or `document`; a document's chunks follow, then `end`.
+    A job is `{"file": [path, device, inode], "path": as shown, "mtime_ns", "known": hash of the
+    last reading}`. The first frame has `kind` `same`, `refused` or `document`; a document's chunks follow, then `end`.
     """
     raw = ""
     try:

@@ -25,6 +25,7 @@ from activities.ingest.charsets import (
 from activities.ingest.chinese import READERS, evidence, guess_chinese
 from activities.ingest.document import UnreadableFileError
 from activities.ingest.mixed_text import has_utf8_lines, read_lines
+from activities.ingest.terminal import as_shown
 from activities.ingest.wide_text import guess_wide, read_marked
 
 __all__ = ["Decoded", "decode_text"]
@@ -32,6 +33,8 @@ __all__ = ["Decoded", "decode_text"]
 _BOM: Final = b"\xef\xbb\xbf"
 _CONTROL = bytes(b for b in range(32) if b not in b"\t\n\r\f\x1b") + b"\x7f"
 _BINARY_SHARE = 0.02
+# A log that was cut or preallocated while it was written holds a hole of any length.
+_HOLE = re.compile(rb"\0+")
 _LOST_SHARE = 0.05
 # Chinese by declaration needs no proof, but must not be plain nonsense.
 _NONSENSE_MEAN = -0.5
@@ -83,10 +86,14 @@ def _finish(found: Decoded) -> Decoded:
 def _read_unmarked(data: bytes, declared: str, cut: bool, skipped: int) -> Decoded:
     if b"\0" in data:
         found = guess_wide(data, cut)
-        if found is None:
+        if found is not None:
+            return found
+        filled, holes = _HOLE.subn(b"", data)
+        if holes > _BINARY_SHARE * len(filled):
             place = data.find(b"\0") + skipped
             raise UnreadableFileError("binary", f"NUL byte at offset {place}: not a text file")
-        return found
+        data = filled
+    raw, data = data, as_shown(data)
     found = read_stateful(data, declared, cut)
     if found is not None:
         return found
@@ -95,7 +102,7 @@ def _read_unmarked(data: bytes, declared: str, cut: bool, skipped: int) -> Decod
         _refuse_controls(data)
         _refuse_chance(data, text)
         return Decoded(text, "utf-8")
-    return _read_other(data, declared, cut, skipped)
+    return _read_other(data, raw, declared, cut, skipped)
 
 
 def _refuse_chance(data: bytes, text: str) -> None:
@@ -113,10 +120,13 @@ def _refuse_controls(data: bytes) -> None:
         raise UnreadableFileError("binary", f"{controls} control characters: not a text file")
 
 
-def _read_other(data: bytes, declared: str, cut: bool, skipped: int) -> Decoded:
-    """Text that is not UTF-8; `skipped` bytes before it are counted in offsets."""
+def _read_other(data: bytes, raw: bytes, declared: str, cut: bool, skipped: int) -> Decoded:
+    """Text that is not UTF-8; `skipped` bytes before it are counted in offsets.
+
+    Only in `raw` a character of two bytes is whole if one of them looks like an escape.
+    """
     guess = guess_chinese(data, cut)
-    if guess is None and (wide := guess_wide(data, cut)) is not None:
+    if guess is None and (wide := guess_wide(raw, cut)) is not None:
         return wide
     _refuse_controls(data)
     if guess is not None and not has_utf8_lines(data, guess.encoding):

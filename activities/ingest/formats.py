@@ -27,9 +27,7 @@ _UNSUPPORTED: Final = (
     (b"MM\x00+", "TIFF image"),
     (b"II+\x00", "TIFF image"),
     (b"AT&TFORM", "DjVu document"),
-    (b"%!PS", "PostScript"),
     (b"\xc5\xd0\xd3\xc6", "PostScript"),
-    (b"{\\rtf", "RTF"),
     (b"OggS", "Ogg media"),
     (b"fLaC", "FLAC audio"),
     (b"\x1aE\xdf\xa3", "Matroska media"),
@@ -41,7 +39,6 @@ _UNSUPPORTED: Final = (
     (b"\x04\x22\x4d\x18", "lz4 archive"),
     (b"\x1f\x9d", "compress archive"),
     (b"\x1f\xa0", "compress archive"),
-    (b"!<arch>\n", "ar archive or Debian package"),
     (b"SQLite format 3\x00", "SQLite database"),
     (b"wOFF", "font"),
     (b"wOF2", "font"),
@@ -49,6 +46,13 @@ _UNSUPPORTED: Final = (
     (b"\x00\x01\x00\x00\x00", "font"),
     (b"true\x00", "font"),
     (b"ttcf\x00", "font"),
+)
+# These formats are written in letters: a text that only names them goes on otherwise.
+_OF_LETTERS: Final = (
+    (re.compile(rb"%!PS(?:-|\s*[\r\n]|$)"), "PostScript"),
+    (re.compile(rb"\{\\rtf(?:\d|$)"), "RTF"),
+    (re.compile(rb"!<arch>\n(?:.{58}`\n|$)", re.DOTALL), "ar archive or Debian package"),
+    (re.compile(rb"# Sphinx inventory version \d"), "inventory of a documentation tool"),
 )
 _BINARY: Final = (
     (b"\x7fELF", "ELF executable"),
@@ -73,6 +77,10 @@ _BY_PATTERN: Final = (
     (re.compile(rb"PAR1[\x00-\x1f]"), "Parquet table"),
     (re.compile(rb".{257}ustar[\x00 ]", re.DOTALL), "tar archive"),
 )
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
+# What comes behind the signature of a real PDF: the end of the line, or bytes of no text.
+_PDF_LINE = re.compile(rb"%PDF-\d\.\d[ \t]*(?:[\r\n%]|$)|%PDF-$")
+_PDF_OBJECT = re.compile(rb"\d \d obj\b|%%EOF|\bxref\b")
 _PE_OFFSET = 0x3C
 _PDF_WITHIN = 1024
 # The header, and the comment of bytes beyond ASCII that marks the file as binary.
@@ -91,7 +99,7 @@ def format_of(head: bytes) -> str:
     """
     for signature, name in _READ:
         if head.startswith(signature):
-            return name
+            return "" if name == "pdf" and _speaks_of_pdf(head) else name
     for signature, name in _BINARY:
         if head.startswith(signature):
             raise UnreadableFileError("binary", f"{name}: not a text file")
@@ -106,10 +114,35 @@ def format_of(head: bytes) -> str:
 
 
 def _unsupported(head: bytes) -> str:
+    found = next((name for pattern, name in _OF_LETTERS if pattern.match(head)), "")
+    if found:
+        return found
     for signature, name in _UNSUPPORTED:
         if head.startswith(signature):
-            return name
-    return next((name for pattern, name in _BY_PATTERN if pattern.match(head)), "")
+            return "" if _goes_on_as_text(head, len(signature)) else name
+    for pattern, name in _BY_PATTERN:
+        if match := pattern.match(head):
+            return "" if _goes_on_as_text(head, match.end()) else name
+    return ""
+
+
+def _speaks_of_pdf(head: bytes) -> bool:
+    """Whether a text begins with the signature of PDF, as one about it may."""
+    if _PDF_LINE.match(head) or _PDF_OBJECT.search(head):
+        return False
+    return _goes_on_as_text(head, 5)
+
+
+def _goes_on_as_text(head: bytes, place: int) -> bool:
+    """Whether a head is text in UTF-8 as a whole, with words behind a place."""
+    if not head[place:].strip() or _CONTROL.search(head):
+        return False
+    try:
+        head.decode("utf-8")
+    except UnicodeDecodeError as error:
+        # The last character may be cut off.
+        return len(head) == HEAD_BYTES and error.start >= len(head) - 3
+    return True
 
 
 def _is_pe(head: bytes) -> bool:

@@ -9,6 +9,10 @@ import re
 from dataclasses import dataclass, field
 
 _HEAD = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+# A line of YAML that is not part of a value above it.
+_ENTRY = re.compile(r"(?:[\w.$@-]+|\"[^\"\n]*\"|'[^'\n]*')[ \t]*:(?=[ \t]|$)")
+_OWN = re.compile(r"[^\s#\-\]})]")
+_ENTRIES = 0.5
 _KEY = re.compile(r"^(title|topics|date)[ \t]*:(?:[ \t]+(.*)|[ \t]*)$", re.IGNORECASE)
 _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?=$|[T\s])")
 _MOST_TOPICS = 50
@@ -28,7 +32,7 @@ class FrontMatter:
 def front_matter(text: str) -> FrontMatter:
     """Read the head of a Markdown text; without one the body starts at 0."""
     match = _HEAD.match(text)
-    if match is None:
+    if match is None or not _is_yaml(match[1]):
         return FrontMatter()
     found = FrontMatter(body=match.end())
     lines = match[1].split("\n")
@@ -42,6 +46,19 @@ def front_matter(text: str) -> FrontMatter:
         except ValueError as error:
             found.problems.append(f"front matter, {key[1].lower()}: {error}")
     return found
+
+
+def _is_yaml(head: str) -> bool:
+    """Whether most lines name a key, the first of them included; else two rules stand in prose.
+
+    A blank line behind the first rule is unusual in front matter: then a known key is needed.
+    """
+    lines = [line for line in head.split("\n") if _OWN.match(line)]
+    if not lines or not _ENTRY.match(lines[0]):
+        return False
+    if not head.split("\n", 1)[0].strip() and not any(map(_KEY.match, lines)):
+        return False
+    return sum(_ENTRY.match(line) is not None for line in lines) > _ENTRIES * len(lines)
 
 
 def iso_date(text: str) -> str:

@@ -15,14 +15,17 @@ MOST_RATIO: Final = 200
 _RATIO_FROM = 4 * 1024 * 1024
 _IN_MEMORY = 8 * 1024 * 1024
 _PIECE = 1024 * 1024
+_NO_GZIP = "Not a gzipped file"
 
 
 @contextmanager
 def unpacked(file: BinaryIO) -> Generator[tuple[BinaryIO, str]]:
     """The unpacked file, at its start, and what of it is missing ("" if nothing).
 
+    What was unpacked before the data end or turn out to be damaged is kept.
+
     Raises:
-        UnreadableFileError: `corrupt`, or `too_large` by its ratio.
+        UnreadableFileError: `corrupt` (nothing could be unpacked), or `too_large` by its ratio.
     """
     with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spooled:
         inner = cast("BinaryIO", spooled)
@@ -46,7 +49,10 @@ def _unpack(file: BinaryIO, inner: BinaryIO) -> str:
     except EOFError:
         problem = "the gzip data end early"
     except (gzip.BadGzipFile, zlib.error) as error:
-        raise UnreadableFileError("corrupt", f"damaged gzip data: {error}") from None
+        problem = f"damaged gzip data: {error}"
+        # What follows behind the data has the place of a second file's beginning.
+        if str(error).startswith(_NO_GZIP):
+            problem = "what follows behind the gzip data is none, and was not read"
     if problem and not size:
         raise UnreadableFileError("corrupt", problem)
     return problem

@@ -7,8 +7,7 @@ lines, code blocks stay as they are.
 """
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape, unescape
 from typing import Final
 
@@ -16,8 +15,10 @@ from resiliparse.parse.html import HTMLTree
 
 from activities.ingest.document import Extracted
 from activities.ingest.front_matter import iso_date
+from activities.ingest.html_marks import ENTER, LEAVE, PARAGRAPHS, Mark
 from activities.ingest.html_writer import TextWriter
-from activities.ingest.visibility import DROPPED, SHOWN, Sheet, attributes, has_ground
+from activities.ingest.styles import Effect
+from activities.ingest.visibility import Sheet, attributes
 from workflows.logic.stop_words import word_list
 
 _TAGS: Final = re.compile(r"(</?[a-zA-Z][^>]*>)")
@@ -47,13 +48,6 @@ _BLOCK_STYLE: Final = re.compile(
 # What stands between the two parts of a formula that a browser sets above, below or beside.
 _FORMULA: Final = {"mfrac": "/", "msup": "^", "msub": "_"}
 _RUNNING_TEXT: Final = frozenset(word_list("p li td dd span em strong b i q"))
-_PARAGRAPHS: Final = frozenset(
-    word_list("""
-    p div section article main header footer aside ul ol dl table blockquote figure form fieldset
-    address details hr center body
-    """)
-)
-_LINES: Final = frozenset(word_list("br caption figcaption summary legend thead tbody"))
 _DATES: Final = (
     "article:modified_time",
     "last-modified",
@@ -65,37 +59,6 @@ _DATES: Final = (
 )
 _LEAST_KEPT = 0.02
 _LEAST_TEXT = 200
-
-_Mark = Callable[[TextWriter], None]
-
-
-def _marks() -> tuple[dict[str, _Mark], dict[str, _Mark]]:
-    """What the writer is told where an element begins, and where it ends."""
-    enter: dict[str, _Mark] = {}
-    leave: dict[str, _Mark] = {}
-    for tag in _PARAGRAPHS:
-        enter[tag] = leave[tag] = TextWriter.paragraph
-    for tag in _LINES:
-        enter[tag] = leave[tag] = TextWriter.line
-    for level in range(1, 7):
-        enter[f"h{level}"] = lambda w, n=level: w.heading(n, entering=True)
-        leave[f"h{level}"] = lambda w, n=level: w.heading(n, entering=False)
-    for tag in ("td", "th"):
-        enter[tag] = lambda w: w.cell(entering=True)
-        leave[tag] = lambda w: w.cell(entering=False)
-    for tag, mark in (("li", "- "), ("dt", ""), ("dd", "")):
-        enter[tag] = lambda w, m=mark: w.item(m, entering=True)
-        leave[tag] = lambda w, m=mark: w.item(m, entering=False)
-    for tag in ("sup", "sub"):
-        enter[tag] = lambda w, t=tag: w.script(t, entering=True)
-        leave[tag] = lambda w, t=tag: w.script(t, entering=False)
-    enter["tr"] = leave["tr"] = TextWriter.row
-    enter["pre"] = lambda w: w.preformatted(entering=True)
-    leave["pre"] = lambda w: w.preformatted(entering=False)
-    return enter, leave
-
-
-_ENTER, _LEAVE = _marks()
 
 
 def read_html(text: str) -> Extracted:
@@ -131,17 +94,35 @@ class _Tag:
     name: str
     ends: bool = False
     void: bool = False
-    verdict: int = SHOWN
+    dropped: bool = False
     link: bool = False
     block: bool = False  # its style makes it a block
     ground: bool = False  # it gives, or may give, a background
-    enter: _Mark | None = None
-    leave: _Mark | None = None
+    passed_on: dict[str, Effect] = field(default_factory=dict[str, Effect])
+    veils: bool = False  # one of both: it says of its words whether they are seen
+    enter: Mark | None = None
+    leave: Mark | None = None
     alt: str = ""
 
     @property
     def inert(self) -> bool:
-        return not (self.verdict or self.link or self.block or self.ground)
+        return not (self.dropped or self.link or self.block or self.veils)
+
+
+@dataclass(frozen=True)
+class _Veil:
+    """What an element and those around it say of its words."""
+
+    passed_on: dict[str, Effect] = field(default_factory=dict[str, Effect])
+    ground: bool = False
+
+    def inside(self, tag: _Tag) -> "_Veil":
+        return _Veil({**self.passed_on, **tag.passed_on}, self.ground or tag.ground)
+
+    @property
+    def shows(self) -> bool:
+        said = self.passed_on.values()
+        return Effect.HIDES not in said and (self.ground or Effect.WHITENS not in said)
 
 
 class _Walk:
@@ -152,7 +133,9 @@ class _Walk:
         self._navigation = navigation
         self._writer = TextWriter()
         self._open: list[_Tag] = []
-        self._grounds: list[int] = []  # depths of the elements that give a background
+        # What the open elements pass on to their words, and whether these are seen.
+        self._veils: list[_Veil] = []
+        self._seen = True
         self._known: dict[str, _Tag] = {}
         page = _RAW.sub(_without_markup, page)
         # Text and tags by turns: text, tag, text, ..., text.
@@ -162,7 +145,7 @@ class _Walk:
         parts, known, last = self._parts, self._known, len(self._parts) - 1
         write, place = self._writer.write, 0
         while True:
-            if text := parts[place]:
+            if (text := parts[place]) and self._seen:
                 write(unescape(text) if "&" in text else text)
             if place == last:
                 break
@@ -193,8 +176,7 @@ class _Walk:
 
     def _enter(self, tag: _Tag, place: int) -> int:
         """Begin an element; gives the place to go on at: behind it if it is left out."""
-        verdict = tag.verdict
-        if verdict and (verdict == DROPPED or not self._grounds):
+        if tag.dropped:
             return place if tag.void else self._behind(tag.name, place)
         if tag.name == "button" and self._is_control():
             return self._behind(tag.name, place)
@@ -204,14 +186,15 @@ class _Walk:
         if tag.enter:
             tag.enter(writer)
         if tag.void:
-            if tag.name == "img":
+            if tag.name == "img" and self._seen:
                 _image(writer, tag.alt)
             return place
         if tag.link:
             writer.link(entering=True)
         self._open.append(tag)
-        if tag.ground:
-            self._grounds.append(len(self._open))
+        if tag.veils:
+            self._veils.append((self._veils[-1] if self._veils else _Veil()).inside(tag))
+            self._seen = self._veils[-1].shows
         return place
 
     def _learnt(self, written: str) -> _Tag:
@@ -229,14 +212,15 @@ class _Walk:
     def _meaning(self, name: str, attrs: str, slash: str) -> _Tag:
         if slash:
             return _Tag(name, ends=True)
-        verdict = self._sheet.verdict(name, attrs, navigation=self._navigation)
-        tag = _Tag(name, void=name in _VOID, verdict=verdict, enter=_ENTER.get(name))
-        tag.leave = _LEAVE.get(name)
-        if attrs and verdict != DROPPED:
+        look = self._sheet.look(name, attrs, navigation=self._navigation)
+        tag = _Tag(name, void=name in _VOID, dropped=look.dropped, enter=ENTER.get(name))
+        tag.leave = LEAVE.get(name)
+        tag.ground, tag.passed_on = look.ground, look.passed_on
+        tag.veils = tag.ground or bool(tag.passed_on)
+        if attrs and not look.dropped:
             tag.link = name == "a" and " href" in attrs
-            tag.block = "style=" in attrs and name not in _PARAGRAPHS
+            tag.block = "style=" in attrs and name not in PARAGRAPHS
             tag.block = tag.block and bool(_BLOCK_STYLE.search(attrs))
-            tag.ground = self._sheet.whitens and has_ground(name, attrs, self._sheet)
             tag.alt = attributes(attrs).get("alt", "").strip() if name == "img" else ""
         return tag
 
@@ -250,8 +234,9 @@ class _Walk:
             return
         while opened:
             tag = opened.pop()
-            if tag.ground:
-                self._grounds.pop()
+            if tag.veils:
+                self._veils.pop()
+                self._seen = not self._veils or self._veils[-1].shows
             if tag.block:
                 self._writer.line()
             if tag.leave:
@@ -260,7 +245,8 @@ class _Walk:
                 self._writer.link(entering=False)
             if tag.name == name:
                 break
-        if opened and opened[-1].name in _FORMULA and not self._ends_at(place):
+        formula = self._seen and opened and opened[-1].name in _FORMULA
+        if formula and not self._ends_at(place):
             self._writer.write(_FORMULA[opened[-1].name])
 
     def _ends_at(self, place: int) -> bool:

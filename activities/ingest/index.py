@@ -143,7 +143,7 @@ class _Update:
             elif (known := self._known(entry)) is not None:
                 reading_now[entry.path] = entry
                 frame = {
-                    "file": str(entry.real),
+                    "file": [str(entry.real), *entry.identity],
                     "path": entry.path,
                     "mtime_ns": entry.mtime_ns,
                     "known": known,

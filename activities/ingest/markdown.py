@@ -6,6 +6,7 @@ taken out.
 
 import re
 
+from activities.ingest.comments import Comments, comments
 from activities.ingest.document import Extracted, Heading
 from activities.ingest.front_matter import front_matter
 
@@ -15,18 +16,21 @@ _SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _NOT_A_TITLE = re.compile(r"\s{4}|\s*(?:[-*+>|]|\d+[.)])\s|\s*$")
 # Nothing here may start over at each of a million brackets: a class stops at the next opening one.
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)|<https?://[^<>\s]+>")
-_HIDDEN = re.compile(
-    r"^ {0,3}(?P<fence>`{3,}|~{3,}).*?(?:^ {0,3}(?P=fence)|\Z)|`[^`\n]+`|(?P<comment><!--.*?-->)",
-    re.DOTALL | re.MULTILINE,
-)
-_BEHIND = 200
+_BESIDE = 200  # blanks that are looked at
 _UNDERLINE = re.compile(r"([=\-~^\"*+#])\1{2,}[ \t]*$")
 
 
 def read_markdown(text: str) -> Extracted:
     """Extract Markdown: front matter, ATX and setext headings outside of code fences."""
     head = front_matter(text)
-    body = _without_comments(text[head.body :])
+    shown = text[head.body :]
+    found = comments(shown)
+    if found.open_line:
+        line = found.open_line + text.count("\n", 0, head.body)
+        head.problems.append(
+            f"line {line} begins a comment that never ends: what follows is not shown, and left out"
+        )
+    body = _without_comments(shown, found)
     headings = _headings(body)
     top = min((h.level for h in headings), default=0)
     title = head.title or next((h.title for h in headings if h.level == top), "")
@@ -41,23 +45,23 @@ def read_markdown(text: str) -> Extracted:
     )
 
 
-def _without_comments(text: str) -> str:
-    """Without HTML comments outside of code; one inside a line parts it, so no quote spans it."""
-    last = text.rfind("-->")
-    if last < 0:
-        return text
-    # Far behind it no comment ends, so none is looked for; code around it may end a little later.
-    shown, rest = text[: last + _BEHIND], text[last + _BEHIND :]
+def _without_comments(text: str, found: Comments) -> str:
+    """Without comments; one inside a line parts it, so that no quote spans it."""
+    parts: list[str] = []
+    place = 0
+    for start, end in found.ranges:
+        before, after = _blank_before(text, start), _blank_after(text, end)
+        parts += [text[place:start], "" if before and after else "\n\n"]
+        place = end
+    return "".join([*parts, text[place:]])
 
-    def seen(match: re.Match[str]) -> str:
-        if not match["comment"]:
-            return match[0]
-        before = shown[max(0, match.start() - 200) : match.start()].rstrip(" \t")
-        alone = before[-1:] in ("", "\n")
-        alone = alone and shown[match.end() : match.end() + 200].lstrip(" \t")[:1] in ("", "\n")
-        return "" if alone else "\n\n"
 
-    return _HIDDEN.sub(seen, shown) + rest
+def _blank_before(text: str, place: int) -> bool:
+    return text[max(0, place - _BESIDE) : place].rstrip(" \t")[-1:] in ("", "\n")
+
+
+def _blank_after(text: str, place: int) -> bool:
+    return text[place : place + _BESIDE].lstrip(" \t")[:1] in ("", "\n")
 
 
 def read_text(text: str) -> Extracted:

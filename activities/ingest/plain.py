@@ -6,6 +6,7 @@ terminal, and characters that JSON writes as escapes.
 
 import csv
 import re
+import unicodedata
 from dataclasses import replace
 from typing import Final
 
@@ -16,14 +17,20 @@ from activities.ingest.markdown import read_text
 MOST_CHARACTERS: Final = 5_000_000
 
 _COLOURS = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])|\x1b")
+# Bells and the like, which stand in a log for nothing that is read.
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)((?:\\u[0-9a-fA-F]{4})+)")
+# A pair of units that are one character, or one unit.
+_UNITS = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....")
 _NUMBER = re.compile(r"[-+]?[\d.,\s]*%?")
 _TITLE_CHARACTERS = 200
 
 
 def read_log(text: str) -> Extracted:
-    """Plain text; escape sequences of terminals go."""
-    return read_text(_COLOURS.sub("", text) if "\x1b" in text else text)
+    """Plain text; escape sequences of terminals and other control characters go."""
+    if "\x1b" in text:
+        text = _COLOURS.sub("", text)
+    return read_text(_CONTROLS.sub("", text))
 
 
 def read_table(text: str, delimiter: str) -> Extracted:
@@ -64,12 +71,15 @@ def _columns(text: str, delimiter: str) -> str:
 
 
 def _letters(match: re.Match[str]) -> str:
-    """The characters of a run of JSON's escapes, if all are letters or signs of a text."""
-    units = bytes.fromhex(match[2].replace("\\u", ""))
+    """A run of JSON's escapes, each written out if it is a letter or a sign of a text."""
+    return match[1] + _UNITS.sub(_letter, match[2])
+
+
+def _letter(match: re.Match[str]) -> str:
     try:
-        letters = units.decode("utf-16-be")
-    except UnicodeDecodeError:
+        letter = bytes.fromhex(match[0].replace("\\u", "")).decode("utf-16-be")
+    except UnicodeDecodeError:  # half of a character
         return match[0]
-    if all(letter.isprintable() and letter not in '"\\' for letter in letters):
-        return match[1] + letters
-    return match[0]
+    # Blanks of other widths, as U+3000, are printed in a text although Python calls them not so.
+    written = letter.isprintable() or unicodedata.category(letter) == "Zs"
+    return letter if written and letter not in '"\\' else match[0]

@@ -1,14 +1,16 @@
 """One file to one document: what it really is, the right reader, title, date, language."""
 
 import datetime
+import errno
 import hashlib
 import os
+import re
 import stat
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 from activities.ingest.chunks import chunks
 from activities.ingest.document import Chunk, Extracted, UnreadableFileError
@@ -17,11 +19,11 @@ from activities.ingest.formats import HEAD_BYTES, format_of
 from activities.ingest.gzipped import unpacked
 from activities.ingest.markdown import read_markdown
 from activities.ingest.plain import read_json, read_log, read_table
-from activities.ingest.sniff import declared_encoding, looks_like_html, undouble
+from activities.ingest.sniff import declared_encoding, looks_like_html, made_by_a_tool
 from workflows.logic.terms import language_of
 
 # A change of what readers or chunks give needs a new number: collections are then read anew.
-READERS_VERSION: Final = 3
+READERS_VERSION: Final = 4
 
 # Text beyond is left out and said so; a log of this size is already twenty thousand passages.
 TEXT_BYTES: Final = 20 * 1024 * 1024
@@ -30,14 +32,22 @@ _MOST_BYTES: Final = {"pdf": 500 * 1024 * 1024, "zip": 200 * 1024 * 1024}
 _MARKDOWN: Final = frozenset({".md", ".markdown", ".mdown", ".mkd", ".mdx"})
 _TABLES: Final = {".csv": ",", ".tsv": "\t"}
 _JSON: Final = frozenset({".json", ".jsonl", ".ndjson"})
-_NO_DOCUMENTS: Final = {
-    ".css": "style sheet",
-    ".js": "script of a page",
-    ".mjs": "script of a page",
-    ".map": "source map",
-    ".svg": "image",
-    ".inv": "inventory of a documentation tool",
+# What a tool that packs scripts calls its work; any other name is but a hint.
+_PACKED: Final = {
+    ".min.js": "packed script of a page",
+    ".min.mjs": "packed script of a page",
+    ".min.css": "style sheet",
+    ".js.map": "source map",
+    ".css.map": "source map",
 }
+# Opened without waiting: a pipe would block for good.
+_OPENING: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
+_IS_LINK: Final = frozenset({errno.ELOOP, getattr(errno, "EMLINK", errno.ELOOP)})
+_REPLACED: Final = "took its place while the folder was being indexed: index again to read it"
+_SVG: Final = re.compile(
+    r"\s*(?:<\?xml[^>]{0,500}>\s*)?(?:<!--.{0,2000}?-->\s*)?<svg\b", re.I | re.S
+)
 # The stream in which Office keeps what a password protects.
 _ENCRYPTED: Final = "EncryptedPackage".encode("utf-16-le")
 
@@ -62,25 +72,40 @@ def refuse_by_name(path: str) -> None:
     Raises:
         UnreadableFileError: `unsupported`.
     """
-    suffix = PurePosixPath(path.lower().removesuffix(".gz")).suffix
-    if suffix in _NO_DOCUMENTS:
-        raise UnreadableFileError("unsupported", f"{_NO_DOCUMENTS[suffix]}: not a document")
+    name = path.lower().removesuffix(".gz")
+    kind = next((kind for ending, kind in _PACKED.items() if name.endswith(ending)), "")
+    if kind:
+        raise _no_document(kind)
+
+
+def _no_document(kind: str) -> UnreadableFileError:
+    return UnreadableFileError("unsupported", f"{kind}: not a document")
 
 
 @contextmanager
-def opened(path: str) -> Generator[BinaryIO]:
+def opened(found: str | Sequence[Any]) -> Generator[BinaryIO]:
     """A regular file, open for reading.
+
+    Args:
+        found: a path, or a path with device and inode as the walk met them. Such a file must still
+            be the one that stands there: else a link that was put in its place meanwhile would
+            lead out of the folder.
 
     Raises:
         UnreadableFileError: `unsupported` (no regular file), or `unreadable`.
     """
+    path, *identity = [found] if isinstance(found, str) else found
     try:
-        # Opened without waiting: a pipe would block for good.
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        descriptor = os.open(path, _OPENING | (_NO_LINK if identity else 0))
     except OSError as error:
+        if identity and error.errno in _IS_LINK:
+            raise UnreadableFileError("unreadable", f"a link {_REPLACED}") from None
         raise UnreadableFileError("unreadable", error.strerror or str(error)) from None
     with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        status = os.fstat(descriptor)
+        if identity and identity != [status.st_dev, status.st_ino]:
+            raise UnreadableFileError("unreadable", f"another file {_REPLACED}")
+        if not stat.S_ISREG(status.st_mode):
             raise UnreadableFileError("unsupported", "not a regular file")
         yield file
 
@@ -97,7 +122,7 @@ def read_document(file: BinaryIO, path: str, mtime_ns: int) -> Document:
         UnreadableFileError: the file gives no document.
     """
     name = PurePosixPath(path)
-    extracted = _extract(file, name, packed=False)
+    extracted = _extract(file, name)
     pieces = chunks(extracted)
     if not pieces:
         raise UnreadableFileError("empty", "the file holds no text")
@@ -116,7 +141,22 @@ def read_document(file: BinaryIO, path: str, mtime_ns: int) -> Document:
     )
 
 
-def _extract(file: BinaryIO, name: PurePosixPath, *, packed: bool) -> Extracted:
+def _extract(file: BinaryIO, name: PurePosixPath) -> Extracted:
+    kind, size = _kind(file)
+    if kind != "gzip":
+        return _read(file, name, kind, size)
+    with unpacked(file) as (inner, problem):
+        inner_name = PurePosixPath(name.name.removesuffix(".gz"))
+        try:
+            found = _read(inner, inner_name, *_kind(inner), cut=bool(problem))
+        except UnreadableFileError as error:
+            reason = "; ".join(filter(None, (error.reason, problem)))
+            raise UnreadableFileError(error.status, reason) from None
+    return replace(found, problem="; ".join(filter(None, (found.problem, problem))))
+
+
+def _kind(file: BinaryIO) -> tuple[str, int]:
+    """The format of a file and its size in bytes; the file is at its start again."""
     head = file.read(HEAD_BYTES)
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
@@ -126,6 +166,15 @@ def _extract(file: BinaryIO, name: PurePosixPath, *, packed: bool) -> Extracted:
     if size > _MOST_BYTES.get(kind, size):
         limit = _MOST_BYTES[kind] / 1e6
         raise UnreadableFileError("too_large", f"{size / 1e6:.0f} MB; up to {limit:.0f} MB is read")
+    return kind, size
+
+
+def _read(
+    file: BinaryIO, name: PurePosixPath, kind: str, size: int, *, cut: bool = False
+) -> Extracted:
+    """Read a file of a known format; `cut` is said of the first part of a text."""
+    if kind == "gzip":
+        raise UnreadableFileError("unsupported", "gzip inside of gzip: not read")
     if kind == "pdf":
         from activities.ingest.pdf import read_pdf  # noqa: PLC0415 - slow, and many folders have none
 
@@ -136,13 +185,7 @@ def _extract(file: BinaryIO, name: PurePosixPath, *, packed: bool) -> Extracted:
         return read_docx(file)
     if kind == "ole":
         raise _ole(file.read(_MOST_BYTES["zip"]))
-    if kind == "gzip":
-        if packed:
-            raise UnreadableFileError("unsupported", "gzip inside of gzip: not read")
-        with unpacked(file) as (inner, problem):
-            found = _extract(inner, PurePosixPath(name.name.removesuffix(".gz")), packed=True)
-        return replace(found, problem="; ".join(filter(None, (found.problem, problem))))
-    return _text(file, name.suffix.lower(), size)
+    return _text(file, name.suffix.lower(), size, cut=cut)
 
 
 def _ole(data: bytes) -> UnreadableFileError:
@@ -151,18 +194,19 @@ def _ole(data: bytes) -> UnreadableFileError:
     return UnreadableFileError("unsupported", "old office document: not a format that is read")
 
 
-def _text(file: BinaryIO, suffix: str, size: int) -> Extracted:
+def _text(file: BinaryIO, suffix: str, size: int, *, cut: bool) -> Extracted:
     data = file.read(TEXT_BYTES)
-    cut = size > len(data)
-    if cut:
+    long = size > len(data)
+    if long:
         data = data[: data.rfind(b"\n", len(data) // 2) + 1] or data
-    decoded = decode_text(undouble(data), declared_encoding(data), cut=cut)
+    decoded = decode_text(data, declared_encoding(data), cut=cut or long)
     found = _read_text(decoded, suffix)
     problems = [found.problem, decoded.problem]
-    if cut:
-        problems.append(
-            f"the first {len(data) / 1e6:.1f} of {size / 1e6:.1f} MB are indexed, the rest is not"
-        )
+    if long:
+        part = f"the first {len(data) / 1e6:.1f} of {size / 1e6:.1f} MB"
+        # A reader with a limit of its own counts what it leaves out, as far as it is given.
+        counted = f"counted over {part}, the rest was not looked at"
+        problems.append(counted if found.problem else f"{part} are indexed, the rest is not")
     return replace(found, problem="; ".join(filter(None, problems)))
 
 
@@ -172,7 +216,9 @@ def _read_text(decoded: Decoded, suffix: str) -> Extracted:
         from activities.ingest.html import read_html  # noqa: PLC0415 - loads a parser
 
         return read_html(text)
-    if text.lstrip()[:4].lower() == "<svg":
+    if kind := made_by_a_tool(text, suffix):
+        raise _no_document(kind)
+    if _SVG.match(text):
         raise UnreadableFileError("unsupported", "SVG image: not a format that is read")
     if suffix in _MARKDOWN:
         return read_markdown(text)

@@ -1,4 +1,4 @@
-"""What text is: HTML or not, the encoding it declares, printers' double strikes."""
+"""What text is: HTML or not, the encoding it declares, the work of a tool."""
 
 import re
 from typing import Final
@@ -12,8 +12,14 @@ _HTML_HEAD: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _TAG: Final = re.compile(r"</?[a-zA-Z][\w-]*(?:\s[^<>]*)?/?>")
-# Manual pages print a bold letter twice and underline by a line at the same place.
-_DOUBLE: Final = re.compile(rb"([\x00-\x7f]|[\xc0-\xff][\x80-\xbf]+)\x08(?=\1)|_\x08|\x08_")
+# A tool that packs scripts and style sheets writes lines that nobody writes.
+_PACKED_LINE: Final = 500
+_PACKED_SHARE: Final = 0.5
+_PROSE_BLANKS: Final = 0.12  # prose has a blank every six to eight characters
+_STYLE_RULE: Final = re.compile(r"[^{}\n;]{1,200}\{(?:[^{}]{0,2000}:[^{}]{0,2000}|\s*)\}")
+_STYLE_SHARE: Final = 0.3
+_LOOKED_AT: Final = 200_000
+_SOURCE_MAP: Final = re.compile(r'"mappings"\s*:\s*"')
 
 
 def declared_encoding(data: bytes) -> str:
@@ -22,13 +28,32 @@ def declared_encoding(data: bytes) -> str:
     return (match[1] or match[2]).decode("ascii", "replace") if match else ""
 
 
-def undouble(data: bytes) -> bytes:
-    """Text without double strikes."""
-    return _DOUBLE.sub(b"", data) if b"\x08" in data else data
-
-
 def looks_like_html(text: str, suffix: str) -> bool:
     """By its first tag; a name that says HTML is believed where there is any tag."""
     if _HTML_HEAD.match(text[:8192]):
         return True
     return suffix in {".html", ".htm", ".xhtml"} and _TAG.search(text) is not None
+
+
+def made_by_a_tool(text: str, suffix: str) -> str:
+    """What a file whose name says script or style sheet is if nobody means to read it, else ""."""
+    if suffix == ".map":
+        return "source map" if _SOURCE_MAP.search(text) else ""
+    if suffix in {".js", ".mjs"} and _is_packed(text):
+        return "packed script of a page"
+    if suffix == ".css" and (_is_packed(text) or _is_style(text[:_LOOKED_AT])):
+        return "style sheet"
+    return ""
+
+
+def _is_packed(text: str) -> bool:
+    """Whether most of it stands in endless lines that are no prose."""
+    endless = [line for line in text.split("\n") if len(line) > _PACKED_LINE]
+    size = sum(map(len, endless))
+    blanks = sum(line.count(" ") for line in endless)
+    wide = sum(not line.isascii() for line in endless)  # Chinese prose has no blanks
+    return size > _PACKED_SHARE * len(text) and blanks < _PROSE_BLANKS * size and not wide
+
+
+def _is_style(text: str) -> bool:
+    return sum(len(rule) for rule in _STYLE_RULE.findall(text)) > _STYLE_SHARE * len(text)

@@ -6,6 +6,7 @@ Links are followed inside of the folder; each real file is met once, in the orde
 
 import errno
 import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,12 +25,17 @@ _LATEST_NS: Final = 2**63 - 1
 
 @dataclass(frozen=True)
 class FoundFile:
-    """A file to read: where it is, its path as shown (POSIX, relative), size and time."""
+    """A file to read: where it is, its path as shown (POSIX, relative), size and time.
+
+    `real` is no link itself. `identity` (device and inode) tells the reader whether it is still
+    the file that was found here.
+    """
 
     real: Path
     path: str
     size: int
     mtime_ns: int
+    identity: tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,17 @@ class LeftOut:
     path: str
     status: FileStatus
     reason: str
+
+
+@dataclass(frozen=True)
+class _Open:
+    """A folder that the walk stands in: where it is, its path as shown, names yet to come."""
+
+    real: Path
+    path: str
+    identity: tuple[int, int]
+    names: Iterator[str]
+    built: bool  # a documentation tool keeps its copies here
 
 
 def shown(name: str) -> str:
@@ -58,52 +75,33 @@ class Walker:
         self._home = home.resolve() if home is not None else None
         self._seen: set[tuple[int, int]] = set()
         self._paths: set[str] = set()
+        # The folders from the root to where the walk stands. No recursion: folders may be nested
+        # deeper than Python's own stack reaches.
+        self._open: list[_Open] = []
 
     def walk(self) -> Iterator[FoundFile | LeftOut]:
         """Every file under the root; the root itself if it is a file."""
-        if self._root.is_dir():
-            yield from self._folder(self._root, "", ())
-        else:
-            yield from self._entry(self._root, self._root.name, ())
-
-    def _folder(
-        self, folder: Path, prefix: str, above: tuple[tuple[int, int], ...]
-    ) -> Iterator[FoundFile | LeftOut]:
-        try:
-            status = folder.stat()
-            names = sorted(os.listdir(folder), key=os.fsencode)
-        except OSError as error:
-            yield self._left(prefix or ".", "unreadable", error.strerror or str(error))
-            return
-        here = (status.st_dev, status.st_ino)
-        if here in above:
-            yield self._left(prefix, "loop", "the link leads to a folder it stands in")
-            return
-        if folder == self._home and folder != self._root:
-            yield self._left(prefix, "unsupported", "state directory, not read")
-            return
-        if here in self._seen:
-            return
-        self._seen.add(here)
-        built = not _SPHINX_MARKS.isdisjoint(names)
-        # Real entries first, so that a file is named by its own path, not by a link to it.
-        for name in sorted(names, key=lambda n: (folder / n).is_symlink()):
-            path = f"{prefix}/{name}" if prefix else name
-            if (reason := _reason_to_skip(name, built=built)) is not None:
+        yield from self._entry(self._root, "" if self._root.is_dir() else self._root.name)
+        while self._open:
+            folder = self._open[-1]
+            name = next(folder.names, None)
+            if name is None:
+                self._open.pop()
+                continue
+            path = f"{folder.path}/{name}" if folder.path else name
+            if (reason := _reason_to_skip(name, built=folder.built)) is not None:
                 yield self._left(path, "unsupported", reason)
             else:
-                yield from self._entry(folder / name, path, (*above, here))
+                yield from self._entry(folder.real / name, path)
 
-    def _entry(
-        self, entry: Path, path: str, above: tuple[tuple[int, int], ...]
-    ) -> Iterator[FoundFile | LeftOut]:
+    def _entry(self, entry: Path, path: str) -> Iterator[FoundFile | LeftOut]:
+        """What is at a path: a file, a folder to go into, or why it is left out."""
         try:
             if entry.is_symlink():
-                target = entry.resolve(strict=True)
-                if not target.is_relative_to(self._root):
-                    yield self._left(
-                        path, "outside_root", f"the link leads out of the folder, to {target}"
-                    )
+                entry = entry.resolve(strict=True)
+                if not entry.is_relative_to(self._root):
+                    reason = f"the link leads out of the folder, to {entry}"
+                    yield self._left(path, "outside_root", reason)
                     return
             status = entry.stat()
         except (OSError, RuntimeError) as error:
@@ -112,16 +110,35 @@ class Walker:
             text = "the link leads to itself" if looped else getattr(error, "strerror", str(error))
             yield self._left(path, "loop" if looped else "unreadable", text)
             return
-        if entry.is_dir():
-            yield from self._folder(entry, path, above)
-            return
         identity = (status.st_dev, status.st_ino)
+        if stat.S_ISDIR(status.st_mode):
+            yield from self._folder(entry, path, identity)
+        elif identity not in self._seen:
+            self._seen.add(identity)
+            # SQLite holds no later time.
+            changed = min(status.st_mtime_ns, _LATEST_NS)
+            yield FoundFile(entry, self._unique(path), status.st_size, changed, identity)
+
+    def _folder(self, real: Path, path: str, identity: tuple[int, int]) -> Iterator[LeftOut]:
+        """Go into a folder, or say why not."""
+        try:
+            names = sorted(os.listdir(real), key=os.fsencode)
+        except OSError as error:
+            yield self._left(path or ".", "unreadable", error.strerror or str(error))
+            return
+        if any(folder.identity == identity for folder in self._open):
+            yield self._left(path, "loop", "the link leads to a folder it stands in")
+            return
+        if real == self._home and real != self._root:
+            yield self._left(path, "unsupported", "state directory, not read")
+            return
         if identity in self._seen:
             return
         self._seen.add(identity)
-        # SQLite holds no later time.
-        changed = min(status.st_mtime_ns, _LATEST_NS)
-        yield FoundFile(entry, self._unique(path), status.st_size, changed)
+        built = not _SPHINX_MARKS.isdisjoint(names)
+        # Real entries first, so that a file is named by its own path, not by a link to it.
+        names.sort(key=lambda name: os.path.islink(real / name))
+        self._open.append(_Open(real, path, identity, iter(names), built))
 
     def _left(self, path: str, status: FileStatus, reason: str) -> LeftOut:
         return LeftOut(self._unique(path), status, shown(reason))

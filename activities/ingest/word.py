@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
 from activities.ingest.document import Extracted, Heading, UnreadableFileError
-from activities.ingest.word_text import Body, Styles
+from activities.ingest.word_styles import Styles
+from activities.ingest.word_text import Body
 from activities.ingest.zips import check_contents, checked_names
 
 # Word on the web also writes `document2.xml`.
@@ -26,10 +27,13 @@ _OTHERS: Final = (
 _NOTES: Final = ("footnotes", "endnotes")
 _W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _STRICT: Final = "{http://purl.oclc.org/ooxml/"
-_EMBEDDED: Final = "embedded documents"
+_NOT_READ: Final = "not read: "
 _UNREAD: Final = {
-    f"{_W}altChunk": _EMBEDDED,
+    f"{_W}altChunk": "embedded documents",
     "{http://schemas.openxmlformats.org/officeDocument/2006/math}oMath": "formulas",
+    "{http://schemas.openxmlformats.org/drawingml/2006/chart}chart": "charts",
+    "{http://schemas.microsoft.com/office/drawing/2014/chartex}chart": "charts",
+    "{http://schemas.openxmlformats.org/drawingml/2006/diagram}relIds": "diagrams (SmartArt)",
 }
 
 
@@ -52,8 +56,9 @@ def read_docx(file: BinaryIO) -> Extracted:
     except Exception as error:  # noqa: BLE001 - whatever the library says of a damaged file
         raise _damaged(f"{type(error).__name__}: {str(error)[:160]}") from None
     if not found.text.strip():
-        if _EMBEDDED in found.problem:
-            raise _unsupported("Word document of embedded documents")
+        if found.problem:
+            kinds = found.problem.removeprefix(_NOT_READ)
+            raise _unsupported(f"Word document of {kinds}")
         if any(name.startswith("word/media/") for name in names):
             raise UnreadableFileError("scanned", "a document of images without a word")
         raise UnreadableFileError("empty", "the document holds no text")
@@ -73,13 +78,15 @@ def _read(file: BinaryIO) -> Extracted:
         for part in _related(main, kind):
             body.notes(_root(part))
     text, headings = body.written()
-    unread = [what for tag, what in _UNREAD.items() if next(root.iter(tag), None) is not None]
+    unread = dict.fromkeys(
+        what for tag, what in _UNREAD.items() if any(True for _ in root.iter(tag))
+    )
     return Extracted(
         text=text,
         title=_property(package, "title") or _first_title(headings),
         headings=headings,
         date=_property(package, "modified") or _property(package, "created"),
-        problem=f"not read: {', '.join(unread)}" if unread else "",
+        problem=f"{_NOT_READ}{', '.join(unread)}" if unread else "",
     )
 
 

@@ -57,24 +57,6 @@ def check_contents(file: BinaryIO) -> None:
             left -= _counted(archive, entry, left)
 
 
-def read_entry(archive: zipfile.ZipFile, name: str, limit: int) -> bytes:
-    """The content of one entry; what the archive says of its size is not believed.
-
-    Raises:
-        UnreadableFileError: `too_large` (more than `limit` bytes), `encrypted`, `unsupported` or
-            `corrupt` (also a wrong checksum, or no such entry).
-    """
-    with _named():
-        if name not in archive.namelist():
-            raise UnreadableFileError("corrupt", f"damaged ZIP archive: no entry {name[:80]!r}")
-        _check_password([archive.getinfo(name)])
-        with archive.open(name) as source:
-            data = source.read(limit + 1)
-    if len(data) > limit:
-        raise _too_large(f"more than {limit:,} bytes in {name[:80]!r}", f"{limit:,} bytes")
-    return data
-
-
 @contextmanager
 def _opened(file: BinaryIO) -> Generator[zipfile.ZipFile]:
     with _named(), zipfile.ZipFile(file) as archive:

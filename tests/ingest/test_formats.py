@@ -7,7 +7,7 @@ format with a reader is not seen behind a wrong name.
 import pytest
 
 from activities.ingest.document import UnreadableFileError
-from activities.ingest.formats import format_of
+from activities.ingest.formats import HEAD_BYTES, format_of
 
 SENTENCE = "生产数据库在法兰克福"
 TAR = b"notes.txt".ljust(257, b"\0") + b"ustar\x0000"
@@ -29,13 +29,27 @@ PE = b"MZ\x90\0" + bytes(56) + (64).to_bytes(4, "little") + b"PE\0\0"
         (b"ID3 is an algorithm for decision trees", ""),
         (b"RIFF is a format", ""),
         (b"GIF8 is not enough", ""),
+        (b"GIF89a is a format of images.", ""),
+        (b"%PDF-1.7 is a version", ""),
+        (b"%PDF is a signature", ""),
+        (b"%PDF-1.7", "pdf"),
+        (b"%PDF-1.7 1 0 obj\n<<>>", "pdf"),
+        (b"PK is how a ZIP archive begins", ""),
+        (b"%!PS is how PostScript begins", ""),
+        (b"{\\rtf is how RTF begins", ""),
+        (b"!<arch>\nis how an archive begins", ""),
+        (b"OggS, fLaC and wOFF are signatures", ""),
+        (b"fLaC is a codec", ""),
+        (b"RIFF is Wave format", ""),
+        (b"BZh91AY&SY is how bzip2 begins", ""),
+        ("GIF89a 是一种格式。".encode() * 300, ""),
         (SENTENCE.encode("utf-16"), ""),
         (SENTENCE.encode("gbk"), ""),
         (b"", ""),
     ],
 )
 def test_formats(head: bytes, name: str) -> None:
-    assert format_of(head) == name
+    assert format_of(head[:HEAD_BYTES]) == name
 
 
 @pytest.mark.parametrize(
@@ -43,6 +57,11 @@ def test_formats(head: bytes, name: str) -> None:
     [
         (b"\x89PNG\r\n\x1a\n", "unsupported", "PNG image: not a format that is read"),
         (b"GIF89a", "unsupported", "GIF"),
+        (b"GIF89a\x01\0\x01\0", "unsupported", "GIF"),
+        (b"GIF89a\xff\xff words", "unsupported", "GIF"),
+        (b"{\\rtf1\\ansi words}", "unsupported", "RTF"),
+        (b"!<arch>\n" + b"debian-binary".ljust(58) + b"`\n2.0\n", "unsupported", "ar archive"),
+        (b"# Sphinx inventory version 2\n# Project: x\n", "unsupported", "inventory"),
         (b"\xff\xd8\xff\xe0", "unsupported", "JPEG"),
         (b"RIFF\x10\0\0\0WEBPVP8 ", "unsupported", "WebP"),
         (b"RIFF\x10\0\0\0WAVEfmt ", "unsupported", "RIFF"),

@@ -51,6 +51,10 @@ def bomb() -> bytes:
     return b"".join(compressor.compress(block) for _ in range(300)) + compressor.flush()
 
 
+def packed(level: int = 9) -> bytes:
+    return gzip.compress(LONGER.encode(), level)
+
+
 LOG = b"".join(
     b"2026-12-01T10:%02d:%02d INFO request %d handled in %d ms\n"
     % (n // 60 % 60, n % 60, n, n % 97)
@@ -90,6 +94,32 @@ FILES: dict[str, Nasty] = {
     "notes.txt.gz": Nasty(gzip.compress(LONGER.encode()), "indexed", SENTENCE),
     "cut.txt.gz": Nasty(gzip.compress(os.urandom(3000).hex().encode())[:2000], "partial"),
     "twice.gz": Nasty(gzip.compress(gzip.compress(b"text")), "unsupported"),
+    "crc.txt.gz": Nasty(packed()[:-8] + bytes(4) + packed()[-4:], "partial", SENTENCE),
+    "newline.txt.gz": Nasty(packed() + b"\n", "partial", SENTENCE),
+    "cut-letter.txt.gz": Nasty(packed(level=0)[:-20], "partial", "生产"),
+    "holes.log": Nasty(LOG[:5000] + bytes(9000) + LOG[5000:6000], "indexed", "request 7"),
+    "links.log": Nasty(
+        b"\x1b]8;;file:///a\x07see a\x1b]8;;\x07 and \x1b]8;;file:///b\x1b\\b\x1b]8;;\x1b\\\n" * 9,
+        "indexed",
+        "see a and b\n",
+        "file",
+    ),
+    "spinner.log": Nasty(
+        b"Building |\b/\b-\b\\\b done\n" * 9 + b"10%\r20%\r30%\n", "indexed", "Building  done\n"
+    ),
+    "about-gif.txt": Nasty(b"GIF89a is a format of images.\n" * 3, "indexed", "GIF89a is"),
+    "about-pdf.txt": Nasty(b"%PDF-1.7 is a version of PDF.\n" * 3, "indexed", "%PDF-1.7 is"),
+    "notes.js": Nasty(PROSE.encode(), "indexed", "thirty days"),
+    "source.js": Nasty(b"// Keeps backups.\nfunction keep(days) {\n}\n", "indexed", "Keeps"),
+    "bundle.js": Nasty(
+        b"!function(e,t){e.exports=t()}(this,function(){return 1});" * 90, "unsupported"
+    ),
+    "app.min.js": Nasty(b"short", "unsupported"),
+    "page.css": Nasty(b"body { color: red; }\np.x > a { margin: 0; }\n" * 9, "unsupported"),
+    "notes.css": Nasty(PROSE.encode(), "indexed", "thirty days"),
+    "notes.map": Nasty(PROSE.encode(), "indexed", "thirty days"),
+    "bundle.map": Nasty(b'{"version":3,"sources":["a.ts"],"mappings":"AAAA"}', "unsupported"),
+    "rules.md": Nasty(b"---\nSome prose here.\n\n---\nMore.\n", "indexed", "prose"),
     "nul.md": Nasty(b"some text \0 and more", "binary"),
     "picture.txt": Nasty(b"\x89PNG\r\n\x1a\n" + bytes(50), "unsupported"),
     "program": Nasty(b"\x7fELF\x02\x01\x01" + bytes(200), "binary"),

@@ -246,6 +246,7 @@ def test_invisible_words_are_read_over_a_scan_only() -> None:
 
     def over(pdf: FPDF) -> None:
         image()(pdf)
+        pdf.set_y(60)
         invisible(pdf)
 
     assert read(made(over)).text == "Words of the scan."
@@ -262,7 +263,7 @@ _GOOD = made(words(PROSE), white("hidden"), image(), title="Good")
 
 
 def test_out_of_memory_is_not_taken_for_a_damaged_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(_: object) -> bool:
+    def full(_: object) -> pdf_hidden.Seen:
         raise MemoryError
 
     monkeypatch.setattr(pdf_hidden, "remove_hidden", full)
@@ -274,7 +275,7 @@ def test_a_damaged_page_is_named_and_the_others_are_read(monkeypatch: pytest.Mon
     whole = pdf_hidden.remove_hidden
     pages = iter(range(1, 4))
 
-    def second_fails(page: object) -> bool:
+    def second_fails(page: object) -> pdf_hidden.Seen:
         if next(pages) == 2:
             raise ValueError("damage")
         return whole(page)

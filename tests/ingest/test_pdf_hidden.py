@@ -55,3 +55,74 @@ def test_the_size_in_a_form_that_is_scaled() -> None:
     inner = "BT /F1 1 Tf 5 20 Td (Of a form.) Tj ET"
     assert read("q 12 0 0 12 0 0 cm /X1 Do Q", inner) == "Shown.\nOf a form."
     assert read("q 0.5 0 0 0.5 50 50 cm /X1 Do Q", inner) == "Shown."
+
+
+LAYER = "/OC /L1 BDC {} EMC\n"
+
+
+def layered(content: str, *, on: bool) -> str:
+    data = by_hand(
+        drawn("Shown.") + content,
+        "<< /Type /OCG /Name (Layer) >>",
+        resources="/Properties << /L1 8 0 R >>",
+    )
+    off = "" if on else "/OFF [8 0 R]"
+    layers = f"/OCProperties << /OCGs [8 0 R] /D << {off} >> >>".encode()
+    return read_pdf(io.BytesIO(data.replace(b"/Outlines 7 0 R", layers))).text
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        LAYER.format(drawn("Layer.", y=600)),
+        # Over other words, so that its place is not of one colour.
+        drawn("Other words here.", y=600) + LAYER.format(drawn("Layer.", y=602)),
+        "/P << /MCID 0 >> BDC " + LAYER.format(drawn("Layer.", y=600)) + " EMC",
+    ],
+)
+def test_layers(content: str) -> None:
+    assert "Layer." in layered(content, on=True)
+    assert "Layer." not in layered(content, on=False)
+    assert "Shown." in layered(content, on=False)
+    assert ("Other" in layered(content, on=False)) is ("Other" in content)
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        # A bar over words, as somebody blackens them who does not know better.
+        ("q 0 g 40 595 120 20 re f Q", "Shown."),
+        ("q 1 g 40 595 120 20 re f Q", "Shown."),
+        ("q 1 g 40 595 20 20 re f Q", "Shown.\nSecret words."),  # a part of it only
+        ("q 0 g 40 590 120 1 re f Q", "Shown.\nSecret words."),  # a line below it
+        ("q 0 g 40 595 120 20 re S Q", "Shown.\nSecret words."),  # a frame
+        ("q /G1 gs 1 1 0 rg 40 595 120 20 re f Q", "Shown.\nSecret words."),  # a marker
+    ],
+)
+def test_words_under_a_bar(content: str, text: str) -> None:
+    marker = "/ExtGState << /G1 << /ca 0.4 >> >>"
+    data = by_hand(drawn("Shown.") + drawn("Secret words.", y=600) + content, resources=marker)
+    assert read_pdf(io.BytesIO(data)).text == text
+
+
+def test_words_before_a_bar_are_on_it() -> None:
+    bar = "q 0 0 1 rg 40 595 120 20 re f Q"
+    data = by_hand(bar + drawn("Shown.", y=600, before="1 g") + drawn("Black.", y=500))
+    assert read_pdf(io.BytesIO(data)).text == "Shown.\nBlack."
+
+
+def pictured(width: int, y: int, height: int = 400) -> str:
+    """A picture of a width from the left, and invisible words at a height of the page."""
+    picture = "<< /Type /XObject /Subtype /Image /Width 1 /Height 1 /BitsPerComponent 8"
+    picture += " /ColorSpace /DeviceGray /Length 1 >>\nstream\nx\nendstream"
+    content = f"q {width} 0 0 {height} 0 200 cm /X1 Do Q\n" + drawn("Unseen.", y=y, before="3 Tr")
+    data = by_hand(drawn("Shown.", y=800) + content, picture, resources=FORMS)
+    return read_pdf(io.BytesIO(data)).text
+
+
+@pytest.mark.parametrize(
+    ("width", "y", "read_"),
+    [(595, 400, True), (595, 700, False), (100, 400, False), (40, 50, False)],
+)
+def test_invisible_words_belong_to_a_scan(width: int, y: int, read_: bool) -> None:
+    assert ("Unseen." in pictured(width, y)) is read_

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from activities.ingest import plain, readers
 from activities.ingest.chunks import LONGEST, SHORTEST, chunks
 from activities.ingest.document import Extracted, Heading, UnreadableFileError
-from activities.ingest.front_matter import front_matter
 from activities.ingest.html import read_html
 from activities.ingest.markdown import read_markdown, read_text
 from activities.ingest.readers import Document, read_document
@@ -28,42 +28,6 @@ def read(text: str | bytes, path: str = "a.md") -> Document:
 
 def paths(document: Document) -> list[tuple[str, ...]]:
     return [chunk.headings for chunk in document.chunks]
-
-
-@pytest.mark.parametrize(
-    ("head", "topics"),
-    [
-        ("topics: [agent_loop, tool_contract]", ["agent_loop", "tool_contract"]),
-        ("topics: ['a, b', \"c\", 智能体]  # a comment", ["a, b", "c", "智能体"]),
-        ("topics: [one,\n  two]", ["one", "two"]),
-        ("topics:\n  - agent_loop\n  - 'it''s'\nother: 1", ["agent_loop", "it's"]),
-        ("topics:\n- a\n- a\n- b", ["a", "b"]),
-        ("topics: agent_loop", ["agent_loop"]),
-        ("topics:", []),
-        ("other: [x]", []),
-    ],
-)
-def test_front_matter_topics(head: str, topics: list[str]) -> None:
-    found = front_matter(f"---\ntitle: T\n{head}\n---\nbody")
-    assert found.topics == topics
-    assert found.problems == []
-
-
-def test_front_matter_is_not_part_of_the_text() -> None:
-    document = read('---\ntitle: "A: title"\ndate: 2024-02-29\n---\n# Heading\n\nBody text.\n')
-    assert (document.title, document.date, document.problem) == ("A: title", "2024-02-29", "")
-    assert document.text == "# Heading\n\nBody text.\n"
-
-
-def test_a_bad_head_is_reported_and_the_text_kept() -> None:
-    document = read("---\ntopics: [a, b\ndate: yesterday\n---\nBody text.\n")
-    assert "topics: expected a list" in document.problem
-    assert "date: expected YYYY-MM-DD" in document.problem
-    assert document.text == "Body text.\n"
-
-
-def test_a_rule_is_no_front_matter() -> None:
-    assert read("---\n\nBody text without a head.\n").text.startswith("---")
 
 
 def test_markdown_headings() -> None:
@@ -91,6 +55,30 @@ def test_comments_are_hidden_but_not_in_code() -> None:
     assert "rules" not in document.text
     assert "<!-- shown -->" in document.text
     assert "`<!-- x -->`" in document.text
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        (r"\u751f\u4ea7", "生产"),
+        (r"\u751f\u000a\u4ea7", r"生\u000a产"),
+        (r"\u751f\u3000\u4ea7\u00a0", "生\u3000产\u00a0"),
+        (r"\u751f\u0022\u005c\u4ea7", r"生\u0022\u005c产"),
+        (r"\ud83d\ude00\ud83d\u751f", "\U0001f600" + r"\ud83d生"),
+        (r"\\u751f \\\u751f", r"\\u751f \\生"),
+    ],
+)
+def test_each_escape_of_json_is_looked_at(written: str, text: str) -> None:
+    assert read(f'{{"a": "{written}"}}', "a.json").text == f'{{"a": "{text}"}}'
+
+
+def test_rows_left_out_are_counted_over_what_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readers, "TEXT_BYTES", 1_000_000)
+    monkeypatch.setattr(plain, "MOST_CHARACTERS", 1000)
+    row = "Bonn,330000\n"
+    problem = read("city,inhabitants\n" + row * 200_000, "a.csv").problem
+    assert problem.startswith("only the first 989 characters are indexed; 83,250 lines are not")
+    assert problem.endswith("counted over the first 1.0 of 2.4 MB, the rest was not looked at")
 
 
 def test_underlined_headings_of_plain_text() -> None:
@@ -205,7 +193,7 @@ SENTENCE = "生产数据库在法兰克福"
         (b"a text with one \0 in it", "binary", "NUL"),
         (bytes(range(1, 32)) * 20, "binary", "control"),
         (b"\x89PNG\r\n\x1a\n\0\0", "unsupported", "PNG"),
-        (b"%PDF-1.7 ...", "corrupt", "PDF"),
+        (b"%PDF-1.7\n...", "corrupt", "PDF"),
         (b"PK\x03\x04rest", "corrupt", "ZIP"),
         ("naïve café".encode("latin-1"), "unsupported", "at offset 2"),
         ("\ufffd\ufffd lost".encode(), "corrupt", "U+FFFD"),

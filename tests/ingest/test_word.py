@@ -195,6 +195,15 @@ def test_what_is_not_read_is_said() -> None:
     math = '<m:oMath xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"/>'
     assert read(word(run("x") + f"<w:p>{math}</w:p>")).problem == "not read: formulas"
     assert read(word(run("x") + "<w:altChunk/>")).problem == "not read: embedded documents"
+    for kind, what in (
+        ("drawingml/2006/chart", '<c:chart xmlns:c="{}"/>'),
+        ("drawingml/2006/diagram", '<c:relIds xmlns:c="{}"/>'),
+    ):
+        part = what.format(f"http://schemas.openxmlformats.org/{kind}")
+        drawing = f"<w:p><w:r><w:drawing>{part}</w:drawing></w:r></w:p>"
+        named = "charts" if "chart" in kind else "diagrams (SmartArt)"
+        assert read(word(run("x") + drawing)).problem == f"not read: {named}"
+        assert refused(word(drawing))[1].startswith(f"Word document of {named}")
     assert refused(word("<w:altChunk/>"))[0] == "unsupported"
 
 

@@ -120,3 +120,143 @@ def test_white_words_on_the_ground_of_a_style() -> None:
     )
     style = f'<w:style w:styleId="B"><w:name w:val="b"/><w:pPr>{SHADE}</w:pPr></w:style>'
     assert read(banner, style) == "Banner"
+
+
+def shape(fill: str, style: str = "") -> str:
+    """White words in a text box of a shape."""
+    content = f"<w:txbxContent>{run('white', WHITE)}</w:txbxContent>"
+    return (
+        f"<w:p><w:r><w:drawing><wps:wsp><wps:spPr>{fill}</wps:spPr>{style}"
+        f"<wps:txbx>{content}</wps:txbx></wps:wsp></w:drawing></w:r></w:p>"
+    )
+
+
+def drawn(attributes: str) -> str:
+    """The same as Word wrote it before 2010."""
+    content = f"<w:txbxContent>{run('white', WHITE)}</w:txbxContent>"
+    return f"<w:p><w:r><w:pict><v:rect {attributes}>{content}</v:rect></w:pict></w:r></w:p>"
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (shape('<a:solidFill><a:srgbClr val="203060"/></a:solidFill>'), "white"),
+        (shape('<a:solidFill><a:srgbClr val="FFFFFF"/></a:solidFill>'), ""),
+        (shape('<a:solidFill><a:schemeClr val="accent1"/></a:solidFill>'), "white"),
+        (shape('<a:solidFill><a:schemeClr val="bg1"/></a:solidFill>'), ""),
+        (
+            shape(
+                '<a:solidFill><a:schemeClr val="bg1"><a:lumMod val="50000"/></a:schemeClr>'
+                "</a:solidFill>"
+            ),
+            "white",
+        ),
+        (
+            shape('<a:solidFill><a:sysClr val="windowText" lastClr="000000"/></a:solidFill>'),
+            "white",
+        ),
+        (shape("<a:gradFill/>"), "white"),
+        (shape("<a:noFill/>"), ""),
+        (shape(""), ""),
+        (
+            shape(
+                "",
+                '<wps:style><a:fillRef idx="1"><a:schemeClr val="accent1"/></a:fillRef>'
+                "</wps:style>",
+            ),
+            "white",
+        ),
+        (drawn('fillcolor="#203060"'), "white"),
+        (drawn('fillcolor="white [3212]"'), ""),
+        (drawn('fillcolor="#203060" filled="f"'), ""),
+        (drawn(""), ""),
+    ],
+)
+def test_white_words_on_the_fill_of_a_box(body: str, text: str) -> None:
+    assert read(run("x") + body) == "\n\n".join(filter(None, ["x", text]))
+
+
+def test_white_words_on_a_page_of_another_colour() -> None:
+    for colour, text in (("000000", "x\n\nwhite"), ("FFFFFF", "x")):
+        page = f'<w:background w:color="{colour}"/>'
+        data = word(run("x") + run("white", WHITE), page=page)
+        assert read_docx(io.BytesIO(data)).text == text
+
+
+@pytest.mark.parametrize("hidden", ["<w:vanish/>", '<w:rStyle w:val="H"/>'])
+def test_a_box_in_a_hidden_run_is_hidden(hidden: str) -> None:
+    style = '<w:style w:type="character" w:styleId="H"><w:rPr><w:vanish/></w:rPr></w:style>'
+    boxed = box(run("no")).replace("<w:r>", f"<w:r><w:rPr>{hidden}</w:rPr>", 1)
+    paragraph = f"<w:p><w:r><w:t>yes</w:t></w:r>{boxed}</w:p>"
+    assert read(paragraph, style) == "yes"
+    assert read(f"<w:tbl><w:tr>{cell(paragraph)}</w:tr></w:tbl>", style) == "yes"
+
+
+def fields(*pieces: str) -> str:
+    """A paragraph of marks of fields (`<`, `|`, `>`) and words."""
+    kinds = {"<": "begin", "|": "separate", ">": "end"}
+    marks = (
+        f'<w:fldChar w:fldCharType="{kinds[piece]}"/>' if piece in kinds else f"<w:t>{piece}</w:t>"
+        for piece in pieces
+    )
+    return f"<w:p>{''.join(f'<w:r>{mark}</w:r>' for mark in marks)}</w:p>"
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (fields("a", "<", "|", "b", ">", "c"), "abc"),
+        # The result of the inner field is a part of the instruction of the outer one.
+        (fields("<", "<", "|", "no", ">", "|", "yes", ">"), "yes"),
+        (fields("<", "|", "a", "<", "|", "b", ">", "c", ">"), "abc"),
+        (fields("<", ">", "a"), "a"),
+        (fields(">", "|", "a"), "a"),
+        # The result of a field may go on in the next paragraphs.
+        (fields("<", "|", "a") + fields("b") + fields("c", ">", "d"), "a\n\nb\n\ncd"),
+        (fields("<") + fields("a"), "a"),
+    ],
+)
+def test_fields(body: str, text: str) -> None:
+    assert read(body) == text
+
+
+def test_marks_of_fields_count_in_hidden_runs() -> None:
+    begin, separate, end = (
+        f'<w:r><w:rPr><w:vanish/></w:rPr><w:fldChar w:fldCharType="{kind}"/></w:r>'
+        for kind in ("begin", "separate", "end")
+    )
+    inner = "<w:r><w:t>no</w:t></w:r>"
+    assert read(f"<w:p>{begin}{inner}{separate}<w:r><w:t>yes</w:t></w:r>{end}</w:p>") == "yes"
+
+
+def span(columns: str) -> str:
+    return f'<w:gridSpan w:val="{columns}"/>'
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        (
+            cell(run("a"), span("2"))
+            + cell(run("b"))
+            + "</w:tr><w:tr>"
+            + "".join(cell(run(n)) for n in "123"),
+            "a |  | b\n1 | 2 | 3",
+        ),
+        (cell(run("a"), span("3")), "a"),
+        ('<w:trPr><w:gridBefore w:val="1"/></w:trPr>' + cell(run("a")), " | a"),
+        (cell(run("a"), span("99999999999")) + cell(run("b")), "a | b"),
+        (cell(run("a"), span("²")) + cell(run("b")), "a | b"),
+    ],
+)
+def test_cells_over_several_columns(rows: str, text: str) -> None:
+    assert read(f"<w:tbl><w:tr>{rows}</w:tr></w:tbl>") == text
+
+
+def test_a_paragraph_that_looks_like_an_item_joins_no_list() -> None:
+    item = (
+        '<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr></w:pPr>'
+        "<w:r><w:t>{}</w:t></w:r></w:p>"
+    )
+    body = run("- a dash") + item.format("one") + item.format("two") + run("- a dash")
+    assert read(body) == "- a dash\n\n- one\n- two\n\n- a dash"

@@ -12,7 +12,7 @@ import pytest
 
 from activities.ingest import zips
 from activities.ingest.document import UnreadableFileError
-from activities.ingest.zips import check_contents, checked_names, read_entry
+from activities.ingest.zips import check_contents, checked_names
 
 
 def archive(*entries: tuple[str, bytes]) -> bytes:
@@ -136,42 +136,6 @@ def test_a_place_beyond_every_file() -> None:
     struct.pack_into("<I", data, end + 12, end - entry + len(extra))
     data[end:end] = extra
     assert refused(bytes(data))[0] == "corrupt"
-
-
-def _entry(data: bytes, name: str = "dir/b.xml", limit: int = 500) -> bytes:
-    with zipfile.ZipFile(io.BytesIO(data)) as source:
-        return read_entry(source, name, limit)
-
-
-def _with(data: bytes, mark: bytes, place: int, value: bytes) -> bytes:
-    """An archive with other bytes at a place of its last record of a kind."""
-    start = data.rindex(mark) + place
-    return data[:start] + value + data[start + len(value) :]
-
-
-def test_one_entry_up_to_a_limit() -> None:
-    assert _entry(GOOD) == b"text " * 100
-    for limit in (499, 0):
-        with pytest.raises(UnreadableFileError) as error:
-            _entry(GOOD, limit=limit)
-        assert error.value.status == "too_large"
-    assert error.value.reason.endswith("more than 0 bytes in 'dir/b.xml'; up to 0 bytes is read")
-
-
-@pytest.mark.parametrize(
-    ("data", "name", "status"),
-    [
-        (GOOD, "word/document.xml", "corrupt"),  # no such entry
-        (_with(GOOD, b"PK\x01\x02", 16, b"\0\0\0\0"), "dir/b.xml", "corrupt"),  # checksum
-        (_with(GOOD, b"PK\x01\x02", 24, b"\x0a\0\0\0"), "dir/b.xml", "corrupt"),  # size
-        (_with(GOOD, b"PK\x01\x02", 8, b"\x01"), "dir/b.xml", "encrypted"),
-        (_with(GOOD, b"PK\x01\x02", 10, b"\x63"), "dir/b.xml", "unsupported"),  # way of packing
-    ],
-)
-def test_an_entry_that_can_not_be_read(data: bytes, name: str, status: str) -> None:
-    with pytest.raises(UnreadableFileError) as error:
-        _entry(data, name)
-    assert error.value.status == status
 
 
 @pytest.mark.parametrize(

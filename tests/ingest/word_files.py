@@ -9,6 +9,9 @@ _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _NAMESPACES = (
     'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
     ' xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
+    ' xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+    ' xmlns:wps="http://schemas.microsoft.com/office/word/2010/wordprocessingShape"'
+    ' xmlns:v="urn:schemas-microsoft-com:vml"'
 )
 
 
@@ -21,8 +24,8 @@ def zipped(**files: bytes) -> bytes:
     return out.getvalue()
 
 
-def word(body: str, styles: str = "") -> bytes:
-    """A Word document of a body and, if given, styles."""
+def word(body: str, styles: str = "", page: str = "") -> bytes:
+    """A Word document of a body and, if given, styles and what stands before the body."""
     types = (
         f'<Types xmlns="{_PACKAGE}/content-types">'
         f'<Default Extension="rels" ContentType="application/vnd.openxmlformats-package'
@@ -30,7 +33,7 @@ def word(body: str, styles: str = "") -> bytes:
         f'<Override PartName="/word/document.xml" ContentType="{_TYPE}.document.main+xml"/>'
         f'<Override PartName="/word/styles.xml" ContentType="{_TYPE}.styles+xml"/></Types>'
     )
-    document = f"<w:document {_NAMESPACES}><w:body>{body}</w:body></w:document>"
+    document = f"<w:document {_NAMESPACES}>{page}<w:body>{body}</w:body></w:document>"
     sheet = f"<w:styles {_NAMESPACES}>{styles}</w:styles>"
     return zipped(
         **{
