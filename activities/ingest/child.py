@@ -60,7 +60,8 @@ def answer(job: Frame) -> Iterator[Frame]:
     """The frames that answer a job.
 
     A job is `{"file": [path, device, inode], "path": as shown, "mtime_ns", "known": hash of the
-    last reading}`. The first frame has `kind` `same`, `refused` or `document`; a document's chunks follow, then `end`.
+    last reading}`. The first frame has `kind` `same`, `refused` or `document`; a document's chunks
+    follow, then `end`.
     """
     raw = ""
     try:

@@ -16,6 +16,8 @@ _TAG: Final = re.compile(r"</?[a-zA-Z][\w-]*(?:\s[^<>]*)?/?>")
 _PACKED_LINE: Final = 500
 _PACKED_SHARE: Final = 0.5
 _PROSE_BLANKS: Final = 0.12  # prose has a blank every six to eight characters
+_WIDE: Final = re.compile("[\u2e80-\uffef]")
+_WIDE_SHARE: Final = 0.05
 _STYLE_RULE: Final = re.compile(r"[^{}\n;]{1,200}\{(?:[^{}]{0,2000}:[^{}]{0,2000}|\s*)\}")
 _STYLE_SHARE: Final = 0.3
 _LOOKED_AT: Final = 200_000
@@ -51,7 +53,8 @@ def _is_packed(text: str) -> bool:
     endless = [line for line in text.split("\n") if len(line) > _PACKED_LINE]
     size = sum(map(len, endless))
     blanks = sum(line.count(" ") for line in endless)
-    wide = sum(not line.isascii() for line in endless)  # Chinese prose has no blanks
+    sample = "".join(endless)[:_LOOKED_AT]
+    wide = len(_WIDE.findall(sample)) > _WIDE_SHARE * len(sample)  # Chinese prose has no blanks
     return size > _PACKED_SHARE * len(text) and blanks < _PROSE_BLANKS * size and not wide
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from activities.ingest.document import UnreadableFileError
 from activities.ingest.formats import HEAD_BYTES, format_of
+from activities.ingest.sniff import made_by_a_tool
 
 SENTENCE = "生产数据库在法兰克福"
 TAR = b"notes.txt".ljust(257, b"\0") + b"ustar\x0000"
@@ -95,3 +96,11 @@ def test_formats_that_are_not_read(head: bytes, status: str, words: str) -> None
         format_of(head)
     assert caught.value.status == status
     assert words in caught.value.reason
+
+
+def test_the_index_of_a_documentation_tool_is_packed_however_it_is_spelt() -> None:
+    words = ",".join(f'"t{n}":[{n},{n + 1}]' for n in range(2000))
+    index = "Search.setIndex({" + words + ',"größe":1,"naïve":2})'
+    assert made_by_a_tool(index, ".js") == "packed script of a page"
+    prose = "这是一段写给人看的说明文字，" * 300
+    assert made_by_a_tool(prose, ".js") == ""
