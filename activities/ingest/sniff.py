@@ -16,6 +16,8 @@ _TAG: Final = re.compile(r"</?[a-zA-Z][\w-]*(?:\s[^<>]*)?/?>")
 _PACKED_LINE: Final = 500
 _PACKED_SHARE: Final = 0.5
 _PROSE_BLANKS: Final = 0.12  # prose has a blank every six to eight characters
+_MARK: Final = re.compile(r"[\[\]{}():;\"=]")
+_CODE_MARKS: Final = 0.07  # prose has one in fifty characters
 _WIDE: Final = re.compile("[\u2e80-\uffef]")
 _WIDE_SHARE: Final = 0.05
 _STYLE_RULE: Final = re.compile(r"[^{}\n;]{1,200}\{(?:[^{}]{0,2000}:[^{}]{0,2000}|\s*)\}")
@@ -51,11 +53,13 @@ def made_by_a_tool(text: str, suffix: str) -> str:
 def _is_packed(text: str) -> bool:
     """Whether most of it stands in endless lines that are no prose."""
     endless = [line for line in text.split("\n") if len(line) > _PACKED_LINE]
-    size = sum(map(len, endless))
-    blanks = sum(line.count(" ") for line in endless)
+    if sum(map(len, endless)) <= _PACKED_SHARE * len(text):
+        return False
     sample = "".join(endless)[:_LOOKED_AT]
-    wide = len(_WIDE.findall(sample)) > _WIDE_SHARE * len(sample)  # Chinese prose has no blanks
-    return size > _PACKED_SHARE * len(text) and blanks < _PROSE_BLANKS * size and not wide
+    if len(_WIDE.findall(sample)) > _WIDE_SHARE * len(sample):  # Chinese prose has no blanks
+        return False
+    marks = len(_MARK.findall(sample))
+    return sample.count(" ") < _PROSE_BLANKS * len(sample) or marks > _CODE_MARKS * len(sample)
 
 
 def _is_style(text: str) -> bool:
