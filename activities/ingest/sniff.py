@@ -16,6 +16,7 @@ _TAG: Final = re.compile(r"</?[a-zA-Z][\w-]*(?:\s[^<>]*)?/?>")
 _PACKED_LINE: Final = 500
 _PACKED_SHARE: Final = 0.5
 _PROSE_BLANKS: Final = 0.12  # prose has a blank every six to eight characters
+_SAMPLE: Final = 60_000  # at the beginning, in the middle and at the end
 _MARK: Final = re.compile(r"[\[\]{}():;\"=]")
 _CODE_MARKS: Final = 0.07  # prose has one in fifty characters
 _WIDE: Final = re.compile("[\u2e80-\uffef]")
@@ -55,7 +56,9 @@ def _is_packed(text: str) -> bool:
     endless = [line for line in text.split("\n") if len(line) > _PACKED_LINE]
     if sum(map(len, endless)) <= _PACKED_SHARE * len(text):
         return False
-    sample = "".join(endless)[:_LOOKED_AT]
+    whole = "".join(endless)
+    places = (0, max(0, len(whole) // 2 - _SAMPLE), max(0, len(whole) - _SAMPLE))
+    sample = "".join(whole[place : place + _SAMPLE] for place in places)
     if len(_WIDE.findall(sample)) > _WIDE_SHARE * len(sample):  # Chinese prose has no blanks
         return False
     marks = len(_MARK.findall(sample))
