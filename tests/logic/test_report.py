@@ -18,7 +18,8 @@ from workflows.contracts.result import Failure, Status, StopReason
 from workflows.contracts.state import RunState
 from workflows.logic.headings import STATUSES_EN, STOP_REASONS_EN, TEXTS_EN
 from workflows.logic.headings_zh import STATUSES_ZH, STOP_REASONS_ZH, TEXTS_ZH
-from workflows.logic.report import compose, confidence
+from workflows.logic.report import compose
+from workflows.logic.report_quotes import confidence
 from workflows.logic.report_sources import Closing, Source
 from workflows.logic.safe_markdown import DraftCleaner, block_quote, cell, code, escape
 

@@ -16,11 +16,11 @@ from workflows.logic.ledger import has_evidence
 from workflows.logic.outcome import REGULAR
 from workflows.logic.quotes import pick_quotes
 from workflows.logic.report_plan import compose_plan
+from workflows.logic.report_quotes import confidence, located
 from workflows.logic.report_sources import Closing, Composed, Source, sources_of
 from workflows.logic.safe_markdown import (
     Cleaned,
     DraftCleaner,
-    block_quote,
     cell,
     code,
     escape,
@@ -30,7 +30,6 @@ from workflows.logic.safe_markdown import (
 _BRIEF_LEAST: Final = 3
 _BRIEF_MOST: Final = 6
 _CELL: Final = 120
-_INDEPENDENT: Final = 2  # sources that make a confidence high
 
 Findings = dict[int, list[Quote]]
 
@@ -80,20 +79,6 @@ def compose(closing: Closing) -> Composed:
         sources=sources,
         notes=[*closing.state.notes, *notes],
     )
-
-
-def confidence(sources: list[Source]) -> str:
-    """`high`, `medium` or `low`, computed (INTERFACE, "The report").
-
-    High is two independent sources or one that declares the topic itself, medium is one; low is
-    what has no dated source. Copies of one text, near-identical ones too, are not independent.
-    """
-    dated = [source for source in sources if source.date]
-    if not dated:
-        return "low"
-    independent = len({source.kin or source.sha256 or source.source_id for source in dated})
-    primary = any(source.primary for source in dated)
-    return "high" if primary or independent >= _INDEPENDENT else "medium"
 
 
 def _findings(closing: Closing) -> Findings:
@@ -216,19 +201,10 @@ def _found(page: _Page) -> str:
     parts = [f"## {page.words('findings')}"]
     for index, quotes in page.findings.items():
         parts.append(f"### {escape(page.topics[index].question)}")
-        parts += [_finding(page, quote) for quote in quotes] or [page.words("nothing_quoted")]
+        parts += [located(page.words, page.sources[q.evidence - 1], q) for q in quotes] or [
+            page.words("nothing_quoted")
+        ]
     return "\n\n".join(parts)
-
-
-def _finding(page: _Page, quote: Quote) -> str:
-    """A quote with its mark and locator: source, path of headings, range of characters."""
-    source = page.sources[quote.evidence - 1]
-    words = page.words
-    headings = [heading for heading in quote.headings if not source.title.startswith(heading)]
-    path = " › ".join(escape(part) for part in (source.title, *headings) if part.strip())
-    characters = words("characters", start=quote.start, end=quote.end)
-    locator = f"[E{quote.evidence}] {path}{words('comma')}{characters}{words('colon').rstrip()}"
-    return f"{locator}\n\n{block_quote(quote.text)}"
 
 
 def _draft_section(page: _Page) -> str:

@@ -15,8 +15,9 @@ from workflows.contracts.step_record import CheckedClaim, Finding
 from workflows.logic import report_end
 from workflows.logic.headings import Words, words_for
 from workflows.logic.plan_run import statuses_of, steps_of
+from workflows.logic.report_quotes import confidence, located
 from workflows.logic.report_sources import Closing, Composed, Source, sources_of
-from workflows.logic.safe_markdown import block_quote, cell, code, escape, visible
+from workflows.logic.safe_markdown import cell, code, escape, visible
 from workflows.logic.schedule import blocked_by
 
 _BRIEF_LEAST: Final = 3
@@ -178,12 +179,7 @@ def confidence_of(page: Page, found: Sequence[Finding], cited: Sequence[Source])
     """High, medium or low, computed; low where nothing holds without a limitation or a conflict."""
     disputed = {n for c in page.closing.state.dag.conflicts for n in (c.one, c.other)}
     whole = [f for f in found if f.claim.outcome == "supported" and f.number not in disputed]
-    dated = [source for source in cited if source.date]
-    if not whole or not dated:
-        return "low"
-    independent = {source.kin or source.sha256 or source.source_id for source in dated}
-    primary = any(source.primary for source in dated)
-    return "high" if primary or len(independent) > 1 else "medium"
+    return confidence(cited) if whole else "low"
 
 
 def _found(page: Page) -> str:
@@ -211,13 +207,7 @@ def _finding(page: Page, claim: CheckedClaim) -> str:
 
 
 def _quoted(page: Page, quote: Quote) -> str:
-    source = page.sources[quote.evidence - 1]
-    words = page.words
-    headings = [heading for heading in quote.headings if not source.title.startswith(heading)]
-    path = " › ".join(escape(part) for part in (source.title, *headings) if part.strip())
-    characters = words("characters", start=quote.start, end=quote.end)
-    locator = f"[E{quote.evidence}] {path}{words('comma')}{characters}{words('colon').rstrip()}"
-    return f"{locator}\n\n{block_quote(quote.text)}"
+    return located(page.words, page.sources[quote.evidence - 1], quote)
 
 
 def _conflicts(page: Page) -> str:
