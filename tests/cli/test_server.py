@@ -94,7 +94,7 @@ def test_doctor_finds_what_is_broken(console: Console, folder: Path) -> None:
 
 
 def test_doctor_names_files_that_were_not_fully_read(console: Console, folder: Path) -> None:
-    (folder / "half.pdf").write_bytes(b"%PDF-1.7 and nothing more")
+    (folder / "half.pdf").write_bytes(b"%PDF-1.7\nand nothing more")
     (folder / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     assert console.run("index", str(folder), "--name", "notes").code == 0
     (check,) = [c for c in console.run("doctor", "--json").document if c["name"] == "corpus notes"]
