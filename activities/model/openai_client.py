@@ -5,7 +5,7 @@ redirects are not followed. `openai` is slow to import and is loaded at the firs
 """
 
 import asyncio
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from activities.model.profiles import Profile
 from activities.model.reply import BODY_BYTES, read_reply
@@ -44,13 +44,16 @@ class OpenAIClients:
                     {"role": "system", "content": request.system},
                     {"role": "user", "content": request.user},
                 ],
-                response_format={
-                    "type": "json_schema",
-                    "json_schema": {
-                        "name": request.schema_name,
-                        "strict": True,
-                        "schema": cast("dict[str, object]", strict_schema(request.reply)),
-                    },
+                # As it is: the client walks through every key of its own parameters, in 3 ms.
+                extra_body={
+                    "response_format": {
+                        "type": "json_schema",
+                        "json_schema": {
+                            "name": request.schema_name,
+                            "strict": True,
+                            "schema": strict_schema(request.reply),
+                        },
+                    }
                 },
                 timeout=request.timeout,
             )

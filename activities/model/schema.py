@@ -5,6 +5,7 @@ additional ones, none of default, minLength, pattern and the like (FIELD-NOTES; 
 out here is still checked locally: what a server enforces is never trusted.
 """
 
+from functools import cache
 from typing import Any, Final, cast
 
 from pydantic import BaseModel
@@ -20,8 +21,9 @@ class SchemaError(ValueError):
     """The model cannot be written as a strict schema; an error of the program, not of input."""
 
 
+@cache
 def strict_schema(model: type[BaseModel]) -> JsonObject:
-    """The normalised schema of a model, definitions inlined.
+    """The normalised schema of a model, definitions inlined; made once, so it is not to be changed.
 
     Raises:
         SchemaError: the model is recursive or has objects of free form.

@@ -6,6 +6,8 @@ A topic's names and identifiers must stand in the cited passages; across languag
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Final
 
 from workflows.contracts.plan_acts import TopicCandidates
@@ -91,14 +93,14 @@ def groups_to_compare(
     candidates: Sequence[TopicCandidates], findings: Sequence[Finding]
 ) -> list[list[int]]:
     """Findings of one topic that speak of the same and differ in value, date or polarity."""
+    said = {finding.number: _Said.of(finding.claim) for finding in findings}
     groups: list[list[int]] = []
     for candidate in candidates:
-        of_topic = [findings[number - 1] for number in candidate.findings]
         group: list[int] = []
-        for place, one in enumerate(of_topic):
-            for other in of_topic[place + 1 :]:
-                if may_differ(one.claim, other.claim):
-                    group += [one.number, other.number]
+        for place, one in enumerate(candidate.findings):
+            for other in candidate.findings[place + 1 :]:
+                if said[one].may_differ(said[other]):
+                    group += [one, other]
         group = list(dict.fromkeys(group))[:_GROUP]
         if group and group not in groups:
             groups.append(group)
@@ -107,13 +109,31 @@ def groups_to_compare(
 
 def may_differ(one: CheckedClaim, other: CheckedClaim) -> bool:
     """Whether two claims share most words and differ in a quantity or in saying no."""
-    first, second = _words(one.text), _words(other.text)
-    shared = len(first & second) / max(1, min(len(first), len(second)))
-    if shared < _LIKE:
-        return False
-    values = [{(q.value, q.unit) for q in quantities(claim.text)} for claim in (one, other)]
-    differ = bool(values[0]) and bool(values[1]) and values[0] != values[1]
-    return differ or negations(one.text) % 2 != negations(other.text) % 2
+    return _Said.of(one).may_differ(_Said.of(other))
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What a claim is compared by."""
+
+    words: frozenset[str]
+    values: frozenset[tuple[Decimal, str]]
+    denies: bool
+
+    @classmethod
+    def of(cls, claim: CheckedClaim) -> "_Said":
+        return cls(
+            words=frozenset(_words(claim.text)),
+            values=frozenset((q.value, q.unit) for q in quantities(claim.text)),
+            denies=negations(claim.text) % 2 == 1,
+        )
+
+    def may_differ(self, other: "_Said") -> bool:
+        shared = len(self.words & other.words)
+        if shared < _LIKE * max(1, min(len(self.words), len(other.words))):
+            return False
+        differ = bool(self.values) and bool(other.values) and self.values != other.values
+        return differ or self.denies != other.denies
 
 
 def _words(text: str) -> set[str]:
