@@ -14,10 +14,12 @@ from activities.store.base import EvidenceLostError
 from activities.store.guard import check_store
 from activities.store.records import Records
 from workflows.contracts import names
-from workflows.contracts.acts import CloseInput
+from workflows.contracts.acts import CloseInput, DraftResult
 from workflows.contracts.evidence import Entry
+from workflows.contracts.requests import SHOWN_CHARACTERS
 from workflows.contracts.result import RunResult
 from workflows.contracts.step_record import Findings
+from workflows.logic.edited_report import edited_report
 from workflows.logic.final_check import final_check, lowered
 from workflows.logic.headings import words_for
 from workflows.logic.report import compose
@@ -51,13 +53,16 @@ class CloseActivities:
             check_store(self._records, inp.state.prepared.store_id)
         closing = await self._gathered(inp)
         composed = await asyncio.to_thread(compose, closing)
+        if inp.released or inp.edited:
+            composed = await self._as_released(inp, closing, composed)
         problems = final_check(closing, composed)
         if problems:
             status = lowered(inp.status, problems)
             note = words_for(closing.language)("lowered", problems="; ".join(problems))
             activity.logger.error("final check: %s", note)
             inp = inp.model_copy(update={"status": status})
-            composed = await asyncio.to_thread(compose, replace(closing, status=status))
+            if not inp.released and not inp.edited:
+                composed = await asyncio.to_thread(compose, replace(closing, status=status))
             composed = replace(composed, notes=[*composed.notes, note[:1000]])
         try:
             result = await self._kept(inp, composed)
@@ -70,6 +75,43 @@ class CloseActivities:
             result = build_result(inp, composed)
             result = result.model_copy(update={"notes": [*result.notes, note]})
         return result
+
+    @activity.defn(name=names.DRAFT)
+    async def draft(self, inp: CloseInput) -> DraftResult:
+        """Compose the report for a person to release; nothing is delivered yet.
+
+        Raises:
+            ApplicationError: `WrongStore`, retryable.
+            OSError: the disk failed.
+        """
+        if inp.state.prepared is not None:
+            check_store(self._records, inp.state.prepared.store_id)
+        closing = await self._gathered(inp)
+        composed = await asyncio.to_thread(compose, closing)
+        status = lowered(inp.status, final_check(closing, composed))
+        if status != inp.status:
+            composed = await asyncio.to_thread(compose, replace(closing, status=status))
+        data = composed.report.encode("utf-8", "replace")
+        return DraftResult(
+            report_ref=await self._records.store.put(inp.run_id, data),
+            opening=composed.report[:SHOWN_CHARACTERS],
+            bytes=len(data),
+            status=status,
+        )
+
+    async def _as_released(self, inp: CloseInput, closing: Closing, composed: Composed) -> Composed:
+        """The text that a person released, as it stands; edited text with its marks.
+
+        Raises:
+            EvidenceLostError: the released text is not in the store any more.
+        """
+        if inp.released:
+            data = await self._records.store.get(inp.run_id, inp.released)
+            return replace(composed, report=data.decode("utf-8", "replace"))
+        report = await asyncio.to_thread(
+            edited_report, closing, composed, edited=inp.edited, editor=inp.editor
+        )
+        return replace(composed, report=report)
 
     async def _kept(self, inp: CloseInput, composed: Composed) -> RunResult:
         store = self._records.store

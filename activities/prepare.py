@@ -6,22 +6,16 @@ from temporalio import activity
 
 from activities.model.profiles import Profiles
 from activities.search.backend import SearchBackend
+from activities.store.guard import check_store, evidence_lost
 from activities.store.records import Records
-from workflows.contracts.acts import PrepareInput
-from workflows.contracts.names import PREPARE
+from activities.tools.registry import SEARCH
+from workflows.contracts.acts import PrepareInput, RetaskInput
+from workflows.contracts.names import PREPARE, RETASK
 from workflows.contracts.task import Prepared, ResolvedTask, Settings, Task, ToolSpec
-from workflows.logic.plan_rules import PlanBounds, plan_problems
-from workflows.logic.resolve import resolve
+from workflows.logic.edits import plan_bounds
+from workflows.logic.plan_rules import plan_problems
+from workflows.logic.resolve import resolve, with_goal
 
-SEARCH = ToolSpec(
-    name="search",
-    description="Search the collections of the run for passages.",
-    schema_={
-        "type": "object",
-        "properties": {"query": {"type": "string", "minLength": 1, "maxLength": 80}},
-        "additionalProperties": False,
-    },
-)
 EXTRACTIVE_MIN_COVER = 0.35  # DESIGN, "Models": measured on 144 topics
 MODEL_MIN_COVER = 0.1  # a language model judges itself what is off the mark
 
@@ -80,6 +74,28 @@ class PrepareActivities:
             prepared_at=activity.info().scheduled_time.isoformat(timespec="seconds"),
         )
 
+    @activity.defn(name=RETASK)
+    async def retask(self, inp: RetaskInput) -> Prepared:
+        """The task with a goal that a person changed; everything else stays as it was resolved.
+
+        A run that requires no topics of its own has the goal as its topic, so that changes too.
+
+        Raises:
+            ApplicationError: `WrongStore`, `EvidenceLost`.
+        """
+        check_store(self._records, inp.store_id)
+        with evidence_lost():
+            task = await self._records.task(inp.run_id, inp.task_ref)
+        resolved = with_goal(task, inp.goal)
+        if resolved.extractive:
+            resolved = await self._with_order(resolved)
+        return Prepared(
+            task=resolved,
+            task_ref=await self._records.put(inp.run_id, resolved),
+            store_id=self._records.store.store_id,
+            prepared_at=activity.info().scheduled_time.isoformat(timespec="seconds"),
+        )
+
     def _with_roles(self, resolved: ResolvedTask, task: Task, *, known: bool) -> ResolvedTask:
         """Profiles of executor and judge, and the tools of this run with their specifications."""
         executor = self._profiles.for_role("executor", task.models.executor if known else None)
@@ -127,11 +143,6 @@ class PrepareActivities:
             for name in resolved.tools
             if name not in known
         ]
-        problems += [
-            f"tools: {name!r} has effects and needs approvals, which are not available yet"
-            for name in resolved.tools
-            if name in known and known[name].effect != "read"
-        ]
         if resolved.strategy != "plan":
             problems += [
                 f"tools: {name!r} belongs to strategy plan, found {resolved.strategy}"
@@ -149,10 +160,4 @@ def _plan_problems(task: ResolvedTask) -> list[str]:
     """What is wrong with the caller's own plan, as sentences."""
     if task.plan is None:
         return []
-    bounds = PlanBounds(
-        min_steps=1,
-        max_steps=task.limits.max_steps,
-        topics=[topic.id for topic in task.topics] if task.own_topics else [],
-        tools=[spec.name for spec in task.specs],
-    )
-    return [problem.text for problem in plan_problems(task.plan, bounds)]
+    return [problem.text for problem in plan_problems(task.plan, plan_bounds(task))]

@@ -9,6 +9,7 @@ import asyncio
 import dataclasses
 import functools
 import hashlib
+import shlex
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
@@ -50,6 +51,7 @@ from workflows.index_corpus import IndexCorpus
 Role = Literal["all", "workflow", "model", "tools"]
 
 # A killed worker's sticky queue costs its runs this long (default 10 s).
+_DEFAULT_ADDRESSES: Final = ("localhost:7233", "127.0.0.1:7233")
 _STICKY: Final = timedelta(seconds=1)
 # A cancel reaches an activity with a heartbeat; the SDK sends one at most this often.
 _HEARTBEAT_THROTTLE: Final = timedelta(seconds=1)
@@ -209,16 +211,19 @@ def _workflow_worker(parts: _Parts) -> Worker:
         parts.records,
         parts.backend,
         parts.profiles,
-        parts.settings,
+        parts.settings.model_copy(update={"cli": _cli(parts.client)}),
         registered,
         parts.tools.specs(),
     )
+    closing = CloseActivities(parts.records)
     return _worker(
         parts,
         names.QUEUE,
         [
             prepare.prepare,
-            CloseActivities(parts.records).close,
+            prepare.retask,
+            closing.close,
+            closing.draft,
             FindingsActivities(parts.records).gather,
             TrajectoryActivities(parts.records).spill,
         ],
@@ -261,9 +266,17 @@ def _tools_worker(parts: _Parts) -> Worker:
     return _worker(
         parts,
         names.TOOLS_QUEUE,
-        [search.search, reading.read, reading.look, tools.tool, index.index],
+        [search.search, reading.read, reading.look, tools.tool, tools.check_call, index.index],
         max_concurrent_activities=_TOOL_CALLS,
     )
+
+
+def _cli(client: Client) -> str:
+    """What a `temporal` command needs to reach this server; "" for its own defaults."""
+    address, namespace = client.service_client.config.target_host, client.namespace
+    flags = [] if address in _DEFAULT_ADDRESSES else ["--address", address]
+    flags += [] if namespace == "default" else ["--namespace", namespace]
+    return shlex.join(flags)
 
 
 def _worker(

@@ -18,23 +18,30 @@ with workflow.unsafe.imports_passed_through():
     from pydantic import ValidationError
 
     from workflows import ports
+    from workflows.carry import CARRIED
     from workflows.closing import close
     from workflows.contracts.acts import PrepareInput
-    from workflows.contracts.messages import Answered, Decided, DecideUpdate, RecordedMessage, Stop
+    from workflows.contracts.messages import RecordedMessage, Stop
     from workflows.contracts.names import AGENT_RUN, INVALID_TASK, UPDATE_DECIDE
+    from workflows.contracts.requests import Fate
     from workflows.contracts.result import RunResult
     from workflows.contracts.state import RunState
     from workflows.contracts.task import Prepared, Task
     from workflows.engine import ActFailedError, Engine, RunEnded
     from workflows.findings_run import settle_topics
     from workflows.logic import inbox
+    from workflows.logic import requests as rules
     from workflows.logic.parse import InvalidTaskError, parse_task
+    from workflows.logic.requests import Decision, Judged
+    from workflows.people import close_requests
     from workflows.plan_schedule import run_plan
-    from workflows.step_loop import CARRIED, run_direct, run_react
+    from workflows.release import released
+    from workflows.step_loop import run_direct, run_react
     from workflows.visible import (
         attributes_note,
         evidence_view,
         plan_view,
+        requests_view,
         show_details,
         status_view,
         trajectory_view,
@@ -67,6 +74,9 @@ class AgentRun:
         else:
             work = self._work()
         cancelled = await self._until_ended(work)
+        while not cancelled and await self._goes_on():
+            cancelled = await self._until_ended(self._work())
+        cancelled = cancelled or self._state.stop_reason == "cancelled"
         cancelled = await self._until_closed() or cancelled
         await workflow.wait_condition(workflow.all_handlers_finished)
         if cancelled:
@@ -95,51 +105,90 @@ class AgentRun:
         """Finish now, with a partial report."""
         read = inbox.read_message("stop", args)
         if not isinstance(read.value, Stop):
-            self._record("stop", args, read.reason)
-        elif self._state.stop_reason is not None:
-            self._record("stop", args, "late: the run is already closing")
+            self._record("stop", args, read.reason, fate="malformed")
+        elif self._state.stop_reason is not None and self._state.phase != "awaiting_report":
+            self._record("stop", args, "the run is already closing", fate="late")
         else:
             self._record("stop", args, "")
             by, why = read.value.by or "someone", read.value.reason
-            self._engine.end("stopped", f"stopped by {by}" + (f": {why}" if why else ""))
+            detail = f"stopped by {by}" + (f": {why}" if why else "")
+            self._engine.end("stopped", detail)
+            if self._state.phase == "awaiting_report":
+                self._engine.end_instead("stopped", detail)
+            close_requests(self._engine)
 
     @workflow.signal(dynamic=True)
     def unknown(self, name: str, args: Sequence[RawValue]) -> None:
         """Record a signal of an unknown name with the list of right ones."""
         payloads = [workflow.payload_converter().from_payload(a.payload) for a in args]
-        self._record(name[:100], payloads, inbox.unknown_signal())
+        self._record(name[:100], payloads, inbox.unknown_signal(), fate="unknown_signal")
 
     @workflow.update(name=UPDATE_DECIDE, description="Decide: " + inbox.EXPECTED["decide"])
     def decide(self, *args: Any) -> dict[str, str]:
-        """Decide on a request; the validator refuses what names no open one."""
-        return {"outcome": "ignored", "reason": self._why_refused(args)}
+        """Decide on a request; the validator refuses at once what cannot count."""
+        decision, found = self._judged(UPDATE_DECIDE, args, apply=True)
+        self._record_decision(UPDATE_DECIDE, args, decision, found)
+        request = found.request
+        return {
+            "outcome": request.outcome if request else found.fate,
+            "request_id": request.id if request else "",
+            "reason": found.reason,
+        }
 
     @decide.validator
     def _validate_decide(self, *args: Any) -> None:
-        raise ApplicationError(self._why_refused(args), type="InvalidDecision", non_retryable=True)
-
-    def _why_refused(self, args: Sequence[Any]) -> str:
-        read = inbox.read_message(UPDATE_DECIDE, args)
-        if isinstance(read.value, DecideUpdate):
-            return inbox.unknown_request(read.value.request_id)
-        return read.reason
+        _, found = self._judged(UPDATE_DECIDE, args, apply=False)
+        if found.fate != "accepted":
+            raise ApplicationError(
+                f"{found.fate}: {found.reason}", type="InvalidDecision", non_retryable=True
+            )
 
     def _decision(self, name: str, args: Sequence[Any]) -> None:
-        read = inbox.read_message(name, args)
-        reason = read.reason
-        if isinstance(read.value, Decided | Answered):
-            reason = inbox.unknown_request(read.value.request_id)
-        self._record(name, args, reason)
+        decision, found = self._judged(name, args, apply=True)
+        self._record_decision(name, args, decision, found)
 
-    def _record(self, name: str, args: Sequence[Any], reason: str) -> None:
+    def _judged(
+        self, name: str, args: Sequence[Any], *, apply: bool
+    ) -> tuple[Decision | None, Judged]:
+        """A message as a decision, and what becomes of it; a validator only looks."""
+        read = inbox.read_message(name, args)
+        if read.value is None:
+            return None, Judged("malformed", read.reason)
+        decision = inbox.as_decision(name, read.value)
+        if isinstance(decision, str):
+            return None, Judged("malformed", f"{decision}; expected {inbox.EXPECTED[name]}")
+        now = workflow.now().timestamp()
+        judge = rules.decide if apply else rules.judged
+        return decision, judge(self._state, decision, now)
+
+    def _record_decision(
+        self, name: str, args: Sequence[Any], decision: Decision | None, found: Judged
+    ) -> None:
+        request_id = decision.request_id if decision else ""
+        by = decision.by if decision else ""
+        self._record(name, args, found.reason, fate=found.fate, request=request_id, by=by)
+
+    def _record(
+        self,
+        name: str,
+        args: Sequence[Any],
+        reason: str,
+        *,
+        fate: Fate = "accepted",
+        request: str = "",
+        by: str = "",
+    ) -> None:
         inbox.record(
             self._state,
             RecordedMessage(
                 name=name,
-                outcome="ignored" if reason else "accepted",
-                reason=reason,
+                outcome="accepted" if fate == "accepted" else "ignored",
+                fate=fate,
+                reason=reason[:500],
                 payload=inbox.payload_text(args),
                 at=workflow.now().isoformat(timespec="seconds"),
+                request=request[:200],
+                by=by,
             ),
         )
 
@@ -163,7 +212,7 @@ class AgentRun:
     @workflow.query(description="Open requests and the newest messages")
     def requests(self, *_: Any) -> dict[str, Any]:
         """Open requests, and how each message was taken."""
-        return {"open": [], "messages": [m.model_dump() for m in self._state.messages]}
+        return requests_view(self._state)
 
     @workflow.query(description="Events, and the trajectory record at the end")
     def trajectory(self, *_: Any) -> dict[str, Any]:
@@ -221,6 +270,8 @@ class AgentRun:
         await self._work()
 
     async def _work(self) -> None:
+        if self._state.stop_reason is not None:
+            return  # carried over while its report waited to be released
         self._engine.watch_deadline()
         strategy = self._engine.task.strategy
         if strategy == "plan":
@@ -245,6 +296,17 @@ class AgentRun:
             self._engine.end("internal_error", f"{type(error).__name__}: {error}")
         return False
 
+    async def _goes_on(self) -> bool:
+        """Have a person release the report; whether they sent the work back instead."""
+        try:
+            return await released(self._engine)
+        except asyncio.CancelledError:
+            self._engine.end_instead("cancelled")
+        except (ActFailedError, RuntimeError, ValueError, LookupError, TypeError) as error:
+            workflow.logger.exception("internal error")
+            self._engine.end_instead("internal_error", f"{type(error).__name__}: {error}")
+        return False
+
     async def _until_closed(self) -> bool:
         """Close in a task of its own, so that a cancel cannot cut it off; whether one came."""
         closing = asyncio.create_task(self._close())
@@ -258,6 +320,7 @@ class AgentRun:
         return cancelled
 
     async def _close(self) -> None:
+        close_requests(self._engine)
         await settle_topics(self._engine)
         self._result = await close(self._engine)
 

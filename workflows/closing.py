@@ -11,9 +11,12 @@ from temporalio.exceptions import ActivityError
 from workflows import ports
 from workflows.contracts.acts import CloseInput
 from workflows.contracts.result import RunResult
-from workflows.contracts.state import Closed
+from workflows.contracts.state import Closed, RunState
 from workflows.engine import Engine
 from workflows.logic import outcome
+from workflows.logic.edits import edited_report
+from workflows.logic.headings import words_for
+from workflows.logic.requests import release_of
 from workflows.logic.result import bare_result, plain_result
 
 
@@ -23,11 +26,7 @@ async def close(engine: Engine) -> RunResult:
     engine.stop_watching()
     engine.end("internal_error", "the run ended without a reason")
     reason = state.stop_reason or "internal_error"
-    planned = state.dag.plan is not None
-    failure = outcome.closing_failure(reason, state.stop_detail, "" if planned else "s1")
-    if failure is not None:
-        state.failures.append(failure)
-    state.degraded = state.degraded or reason not in outcome.REGULAR
+    _settle(state)
     engine.enter("closing")
     result = await _result(engine)
     state.closed = Closed(status=result.status, stop_reason=reason, report_ref=result.report_ref)
@@ -42,15 +41,46 @@ async def close(engine: Engine) -> RunResult:
     return result
 
 
-async def _result(engine: Engine) -> RunResult:
+def closing_input(engine: Engine) -> CloseInput:
+    """What the report would be composed from if the run closed now; changes nothing."""
+    state = engine.state.model_copy(deep=True)
+    _settle(state)
+    return _input(state)
+
+
+def _settle(state: RunState) -> None:
+    """The failure that the stop reason stands for, and whether the run is degraded."""
+    reason = state.stop_reason or "internal_error"
+    step = "" if state.dag.plan is not None else "s1"
+    failure = outcome.closing_failure(reason, state.stop_detail, step)
+    if failure is not None:
+        state.failures.append(failure)
+    state.degraded = state.degraded or reason not in outcome.REGULAR
+
+
+def _input(state: RunState) -> CloseInput:
     info = workflow.info()
-    inp = CloseInput(
+    return CloseInput(
         run_id=info.first_execution_run_id,
         workflow_id=info.workflow_id,
-        status=outcome.status_of(engine.state),
-        state=engine.state,
+        status=outcome.status_of(state),
+        state=state,
         closed_at=workflow.now().isoformat(timespec="seconds"),
     )
+
+
+async def _result(engine: Engine) -> RunResult:
+    inp = _input(engine.state)
+    released = release_of(engine.state, inp.run_id)
+    if released is not None:
+        words = words_for(engine.task.language)
+        told = words("released", by=released.by, at=released.decided_at, id=released.id)
+        engine.state.notes.append(told)
+    if released is not None and released.edits is not None:
+        text = edited_report(released.edits)
+        inp = inp.model_copy(update={"edited": text, "editor": released.by})
+    elif released is not None:
+        inp = inp.model_copy(update={"released": released.shown["report_ref"]})
     try:
         return await ports.close().start(inp, "Compose the report")
     except ActivityError as error:

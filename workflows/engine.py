@@ -6,7 +6,6 @@ then is cancelled and its late result dropped (REQUIREMENTS 118, 127).
 """
 
 import asyncio
-from datetime import timedelta
 from typing import Any, cast
 
 from temporalio import workflow
@@ -48,6 +47,7 @@ class Engine:
         self.elapsed = 0.0  # seconds of the act that was performed last
         self.needs: dict[str, int] = {}  # model calls that each step in flight still needs
         self.reserved_calls = 0  # model calls in flight
+        self.waits = 0  # coroutines that wait for people
 
     @property
     def task(self) -> ResolvedTask:
@@ -55,6 +55,11 @@ class Engine:
         if self.state.prepared is None:
             raise RuntimeError("the task is not resolved yet")
         return self.state.prepared.task
+
+    @property
+    def busy(self) -> bool:
+        """Whether an act is in flight."""
+        return bool(self._in_flight)
 
     def missing(self) -> list[int]:
         """Indexes of topics not covered yet."""
@@ -65,6 +70,10 @@ class Engine:
         if self.state.stop_reason is None:
             self.state.stop_reason = reason
             self.state.stop_detail = detail[:500]
+
+    def end_instead(self, reason: StopReason, detail: str = "") -> None:
+        """A person's word on the finished report takes the place of why the work ended."""
+        self.state.stop_reason, self.state.stop_detail = reason, detail[:500]
 
     def enter(self, phase: Any) -> None:
         """Change the phase and show it."""
@@ -84,6 +93,9 @@ class Engine:
         delta = active_delta(now, self.state.last_tick, max(self._in_flight, default=0.0))
         usage = self.state.usage
         usage.active_seconds = round(usage.active_seconds + delta, 3)
+        if self.waits and not self._in_flight:
+            waited = max(0.0, now - self.state.last_tick)
+            usage.waiting_seconds = round(usage.waiting_seconds + waited, 3)
         self.state.last_tick = now
 
     async def perform(self, port: Port, argument: Any, summary: str) -> Any:
@@ -161,6 +173,10 @@ class Engine:
         limit = self.task.limits.max_active_seconds
         dag, planned = self.state.dag, self.task.strategy == "plan"
         while self.state.stop_reason is None:
+            if self._only_people():
+                # No timer runs while only people are waited for: a week costs what a second does.
+                await workflow.wait_condition(lambda: not self._only_people())
+                continue
             remaining = limit - self.state.usage.active_seconds
             detail = f"active time is limited to {limit:g} seconds"
             if wall is not None and wall - workflow.now().timestamp() < remaining:
@@ -174,10 +190,17 @@ class Engine:
             if remaining <= 0:
                 self.end("timeout", detail)
                 return
-            await workflow.sleep(
-                timedelta(seconds=max(remaining, _SHORTEST_SLEEP)), summary="Deadline of the run"
-            )
-            self.tick()
+            try:
+                await workflow.wait_condition(
+                    self._only_people,
+                    timeout=max(remaining, _SHORTEST_SLEEP),
+                    timeout_summary="Deadline of the run",
+                )
+            except TimeoutError:
+                self.tick()
+
+    def _only_people(self) -> bool:
+        return self.waits > 0 and not self._in_flight
 
     def _check_ended(self) -> None:
         if self.state.stop_reason is not None:

@@ -12,6 +12,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 from workflows import ports
+from workflows.carry import act_of
 from workflows.contracts.plan_acts import (
     ConflictInput,
     ConflictResult,
@@ -25,7 +26,6 @@ from workflows.contracts.plan_acts import (
 from workflows.engine import Engine, RunEnded
 from workflows.logic.plan_run import steps_of
 from workflows.model_acts import ask_judge
-from workflows.step_loop import act_of
 from workflows.trajectory import record
 
 

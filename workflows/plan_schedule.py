@@ -9,8 +9,10 @@ import asyncio
 
 from temporalio import workflow
 
+from workflows.carry import continue_as_new_if_suggested
 from workflows.contracts.plan import Step
 from workflows.contracts.plan_acts import WriteResult
+from workflows.contracts.requests import RequestKind
 from workflows.contracts.result import Failure, StopReason
 from workflows.contracts.verdict import Verdict
 from workflows.engine import Engine, RunEnded
@@ -21,14 +23,16 @@ from workflows.logic.plan_run import Finish, at_rest, statuses_of, steps_of
 from workflows.logic.schedule import ready
 from workflows.logic.verdicts import escalated
 from workflows.model_acts import STEP_NEEDS, ExhaustedError, MalformedError, may_begin
+from workflows.people import pending, waiting_only
+from workflows.plan_approval import granted_plan
 from workflows.planning import make_plan
-from workflows.step_loop import continue_as_new_if_suggested
 from workflows.step_run import StepRun
 from workflows.trajectory import record, spill_if_full
 from workflows.verify_run import Verification
 from workflows.visible import show_details
 
 _REASON = 300
+_STEP_KINDS: tuple[RequestKind, ...] = ("tool", "question")
 
 
 async def run_plan(engine: Engine) -> None:
@@ -37,6 +41,7 @@ async def run_plan(engine: Engine) -> None:
     if dag.plan is None:
         await _replan(engine)
     while True:
+        await granted_plan(engine)
         await _Rounds(engine).run()
         decision = at_rest(dag, engine.task)
         if isinstance(decision, Finish):
@@ -51,8 +56,9 @@ async def run_plan(engine: Engine) -> None:
 
 async def _replan(engine: Engine) -> None:
     engine.enter("planning")
-    await make_plan(engine)
-    engine.enter("researching")
+    await make_plan(engine, own=engine.state.dag.version == 0)
+    if not engine.task.approvals.plan:
+        engine.enter("researching")
 
 
 def _log_route(engine: Engine, route: str, reason: str) -> None:
@@ -63,6 +69,11 @@ def _log_route(engine: Engine, route: str, reason: str) -> None:
         route,
         reason[:_REASON],
     )
+
+
+def _carried(engine: Engine, step: Step) -> bool:
+    """Whether the step only goes on: its run continued as new while it waited for people."""
+    return any(pending(engine, kind, step.id) for kind in _STEP_KINDS)
 
 
 class _Rounds:
@@ -87,6 +98,9 @@ class _Rounds:
                 if not self.running:
                     return
                 await self._one_done()
+                if waiting_only(self.engine, len(self.running)):
+                    # The requests are carried; each step takes up its own where it waited.
+                    continue_as_new_if_suggested(self.engine)
         finally:
             for task in self.running.values():
                 task.cancel()
@@ -109,10 +123,11 @@ class _Rounds:
 
     def _begin(self, step: Step) -> None:
         state = self.dag.steps[step.id]
-        self.dag.rounds += 1
         state.status = "RUNNING"
-        state.attempts += 1
-        state.fruitless = 0
+        if not _carried(self.engine, step):
+            self.dag.rounds += 1
+            state.attempts += 1
+            state.fruitless = 0
         self.engine.needs[step.id] = STEP_NEEDS
         self.running[step.id] = asyncio.create_task(_Round(self.engine, step).run())
         show_details(self.engine.state)
@@ -120,7 +135,11 @@ class _Rounds:
     async def _one_done(self) -> None:
         """Wait for a round to end, or for the time to be up; take results in plan order."""
         await workflow.wait_condition(
-            lambda: any(task.done() for task in self.running.values()) or self._cut_off()
+            lambda: (
+                any(task.done() for task in self.running.values())
+                or self._cut_off()
+                or waiting_only(self.engine, len(self.running))
+            )
         )
         if self._cut_off():
             await self._cut()

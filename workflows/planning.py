@@ -7,6 +7,7 @@ closes (REQUIREMENTS 24, 34, 35).
 from typing import NoReturn
 
 from workflows import ports
+from workflows.carry import act_of
 from workflows.contracts.plan import Plan
 from workflows.contracts.plan_acts import PlanInput, PlanResult
 from workflows.contracts.result import StopReason
@@ -14,24 +15,29 @@ from workflows.engine import Engine, RunEnded
 from workflows.logic.plan_identity import AskAgain, DeadEnd, GiveUp, after_planning, last_reasons
 from workflows.logic.plan_run import adopt
 from workflows.model_acts import ExhaustedError, MalformedError, call_model
-from workflows.step_loop import act_of
 from workflows.trajectory import record
 from workflows.visible import show_details
 
 _DETAIL = 400
 
 
-async def make_plan(engine: Engine) -> None:
+async def make_plan(engine: Engine, *, own: bool = True) -> None:
     """Adopt a valid plan.
+
+    Args:
+        engine: of the run.
+        own: whether the caller's own plan is taken where there is one; not when a person wants
+            another.
 
     Raises:
         RunEnded: there is none; the stop reason is set.
     """
     dag, task = engine.state.dag, engine.task
     problems = engine.state.prepared.plan_problems if engine.state.prepared else []
-    if task.plan is not None and problems:
+    given = task.plan if own else None
+    if given is not None and problems:
         _end(engine, "plan_invalid", "; ".join(problems))
-    plan = task.plan if task.plan is not None else await _planned(engine)
+    plan = given if given is not None else await _planned(engine)
     adopt(dag, plan)
     record(
         engine, "think", "", action="plan", version=dag.version, steps=[s.id for s in plan.steps]

@@ -15,10 +15,11 @@ from temporalio.common import RetryPolicy
 from temporalio.workflow import ActivityCancellationType, ActivityHandle
 
 from workflows.contracts import names
-from workflows.contracts.acts import AnswerResult, DecideResult, SearchResult
+from workflows.contracts.acts import AnswerResult, DecideResult, DraftResult, SearchResult
 from workflows.contracts.base import cut_bytes
 from workflows.contracts.corpus import IndexResult
 from workflows.contracts.plan_acts import (
+    CallChecked,
     ConflictResult,
     GatherResult,
     GoalResult,
@@ -142,6 +143,21 @@ def tool(settings: Settings, seconds: float, *, reads: bool) -> Port:
     port = _tool(names.TOOL, settings)
     longest = min(seconds, settings.search_seconds)
     return replace(port, seconds=longest, attempts=port.attempts if reads else 1)
+
+
+def check_call(settings: Settings) -> Port:
+    """Whether a call may be shown to a person; no tool runs."""
+    return _tool(names.CHECK_CALL, settings, CallChecked)
+
+
+def retask() -> Port:
+    """The task with a goal that a person changed."""
+    return Port(names.RETASK, names.QUEUE, Prepared, seconds=15, attempts=5)
+
+
+def draft() -> Port:
+    """Compose the report for a person to release."""
+    return Port(names.DRAFT, names.QUEUE, DraftResult, seconds=20, attempts=5)
 
 
 def gather() -> Port:

@@ -7,9 +7,8 @@ activity is handed the newest index page and the first evidence number on it, ne
 import asyncio
 from typing import Any
 
-from temporalio import workflow
-
 from workflows import ports
+from workflows.carry import act_of, continue_as_new_if_suggested
 from workflows.contracts.acts import (
     AnswerResult,
     DecideInput,
@@ -25,7 +24,6 @@ from workflows.engine import ActFailedError, Engine, RunEnded
 from workflows.logic import ledger, outcome, react
 from workflows.visible import show_details
 
-CARRIED = "$carried"  # the only field of a continued run's input
 _FAILURES_KEPT = 20
 
 
@@ -78,18 +76,6 @@ async def run_direct(engine: Engine) -> None:
     )
     state.draft, state.sufficient = answer.draft, answer.sufficient
     engine.end("completed")
-
-
-def continue_as_new_if_suggested(engine: Engine) -> None:
-    """Go on in a fresh history when Temporal suggests it; nothing is in flight between turns."""
-    if engine.state.stop_reason is not None:
-        raise RunEnded
-    if workflow.info().is_continue_as_new_suggested() and workflow.all_handlers_finished():
-        engine.stop_watching()
-        engine.tick()
-        workflow.continue_as_new(
-            {CARRIED: engine.state.model_dump(mode="json", exclude_defaults=True)}
-        )
 
 
 async def _decide(engine: Engine, step: react.Decide) -> NextAction:
@@ -180,15 +166,3 @@ def _observed(engine: Engine, observation: Observation) -> Observation:
     )
     show_details(engine.state)
     return observation
-
-
-def act_of(engine: Engine) -> dict[str, Any]:
-    """What every act carries: run, store, task."""
-    prepared = engine.state.prepared
-    if prepared is None:
-        raise RuntimeError("an act before the task is resolved")
-    return {
-        "run_id": workflow.info().first_execution_run_id,
-        "store_id": prepared.store_id,
-        "task_ref": prepared.task_ref,
-    }

@@ -8,8 +8,10 @@ import json
 from typing import Any, cast
 
 from workflows import ports
+from workflows.carry import act_of
 from workflows.contracts.acts import SearchInput, SearchResult
 from workflows.contracts.base import JsonObject
+from workflows.contracts.observation import Observation
 from workflows.contracts.plan import Step
 from workflows.contracts.plan_acts import (
     LookInput,
@@ -25,9 +27,11 @@ from workflows.contracts.plan_state import StepState
 from workflows.contracts.result import Failure
 from workflows.contracts.state import LEDGER_ENTRIES
 from workflows.contracts.step_decision import StepAction
+from workflows.contracts.task import ToolSpec
 from workflows.contracts.verdict import Verdict
 from workflows.engine import ActFailedError, Engine
 from workflows.logic import outcome, step_ledger
+from workflows.logic.effects import must_ask
 from workflows.logic.plan_run import topics_of
 from workflows.logic.progress import noted
 from workflows.logic.step_rules import (
@@ -39,10 +43,14 @@ from workflows.logic.step_rules import (
     wider,
 )
 from workflows.model_acts import ExhaustedError, MalformedError, call_model, room_of
-from workflows.step_loop import act_of
+from workflows.people import answer_of, pending
+from workflows.tool_calls import granted_call
 from workflows.trajectory import record
 
+SEARCH = ToolSpec(name="search")
 _FAILURES_KEPT = 20
+_ANSWER = 2000  # characters of a question with its answer
+_FINAL_ERRORS = ("validation", "permission", "rejected", "unknown_effect")
 
 
 class StepRun:
@@ -61,6 +69,8 @@ class StepRun:
             RunEnded: the run was ended meanwhile.
             ExhaustedError: not even writing could be reserved.
         """
+        if not self.step.tool:
+            await self._resumed()
         if self.step.tool:
             failed = await self._fixed_call(self.step.tool)
             if failed is not None:
@@ -70,6 +80,15 @@ class StepRun:
             if stalled is not None:
                 return stalled
         return await self._write()
+
+    async def _resumed(self) -> None:
+        """Take up what the step waited for when its run continued as new (REQUIREMENTS 150)."""
+        question = pending(self.engine, "question", self.step.id)
+        if question is not None:
+            await self._ask(str(question.shown["question"]))
+        call = pending(self.engine, "tool", self.step.id)
+        if call is not None:
+            await self._called(call.shown["tool"], call.shown["args"])
 
     async def _search(self) -> Verdict | None:
         """Turns of decide and act, until the step is to write; a verdict if it has stalled."""
@@ -134,6 +153,7 @@ class StepRun:
             fruitless=self.state.fruitless,
             remaining_tool_calls=remaining,
             looked=self.state.looked,
+            answers=self.state.answers,
             last_observation=self.state.observation,
         )
 
@@ -160,6 +180,9 @@ class StepRun:
             return await self._queries(list(dict.fromkeys(queries)))
         if action.action == "read":
             return await self._read(action)
+        if action.action == "ask":
+            await self._ask(action.question)
+            return False
         return await self._tool_action(action)
 
     async def _queries(self, queries: list[str]) -> bool:
@@ -189,7 +212,31 @@ class StepRun:
         ]
         return any(stalled)
 
+    async def _ask(self, question: str) -> None:
+        """A question that only the user can answer; an unanswered one ends the run's work.
+
+        Raises:
+            ExhaustedError: `unanswered`.
+        """
+        if not question.strip():
+            self._refused("question: expected what the user is to be asked")
+            return
+        request = await answer_of(self.engine, question, self.step.id, self.step.goal)
+        if request.outcome != "answered":
+            raise ExhaustedError("unanswered")
+        self.state.answers.append(f"{question} -> {request.text} ({request.by})"[:_ANSWER])
+        self.state.observation = Observation(ok=True, note=f"{request.by} answered")
+        self.state.fruitless = 0
+
     async def _searched(self, query: str) -> SearchResult:
+        if must_ask(SEARCH, self.engine.task.approvals):
+            call = await granted_call(
+                self.engine, SEARCH, self._call("search", {"query": query}), self.step.goal
+            )
+            if isinstance(call, SearchResult):
+                self._accepted(query, call, "search")
+                return call
+            query = str(call.args["query"])
         state = self.engine.state
         state.usage.searches += 1
         inp = SearchInput(
@@ -273,11 +320,12 @@ class StepRun:
 
     async def _fixed_call(self, tool: str) -> Verdict | None:
         """Exactly the call that the plan names, without a decision; a verdict if it fails."""
-        if self.state.page_ref and not self.state.reason:
-            return None
-        if room_of(self.engine).tool_calls < 1:
-            raise ExhaustedError("tool_budget")
-        self._reserve_tool()
+        if self.state.effected or (self.state.page_ref and not self.state.reason):
+            return None  # an effect is never caused twice for one step
+        if pending(self.engine, "tool", self.step.id) is None:
+            if room_of(self.engine).tool_calls < 1:
+                raise ExhaustedError("tool_budget")
+            self._reserve_tool()
         if tool == "search":
             query = str(self.step.args.get("query") or self.step.goal)[:80]
             result = await self._searched(query)
@@ -286,35 +334,50 @@ class StepRun:
         if result.ok:
             return None
         reason = f"{tool}: {result.note or result.error}"
-        scope = "global" if result.error in ("validation", "permission") else "local"
+        scope = "global" if result.error in _FINAL_ERRORS else "local"
         return Verdict(passed=False, score=0.0, layer="evidence", reason=reason[:300], scope=scope)
 
     async def _called(self, tool: str, arguments: dict[str, Any]) -> SearchResult:
         task = self.engine.task
         spec = next((s for s in task.specs if s.name == tool and s.name != "search"), None)
-        if spec is None or spec.effect != "read":
-            names = ", ".join(s.name for s in task.specs if s.effect == "read") or "none"
-            self.engine.state.dag.denied += spec is not None
-            error = "validation" if spec is None else "permission"
-            result = SearchResult(
-                ok=False, error=error, note=f"no tool {tool[:64]!r}; there are {names}"
-            )
+        if spec is None:
+            names = ", ".join(s.name for s in task.specs) or "none"
+            self.engine.state.dag.denied += 1
+            note = f"no tool {tool[:64]!r}; there are {names}"
+            result = SearchResult(ok=False, error="validation", note=note)
         else:
-            inp = ToolInput(
-                **act_of(self.engine),
-                step=self.step.id,
-                tool=tool,
-                args=arguments,
-                ordinal=self.state.attempts,
-                page_ref=self.state.page_ref,
-                page_numbers=self.state.page_numbers,
-                upstream=self.upstream(),
+            call = await granted_call(
+                self.engine, spec, self._call(tool, arguments), self.step.goal
             )
-            port = ports.tool(task.settings, spec.seconds, reads=True)
-            summary = f"{self.step.id} attempt {self.state.attempts}: {tool}"
-            result = await self._tool_act(port, inp, summary)
+            result = call if isinstance(call, SearchResult) else await self._made(spec, call)
         self._accepted(f"{tool} {json.dumps(arguments, ensure_ascii=False)}"[:200], result, tool)
         return result
+
+    def _call(self, tool: str, arguments: dict[str, Any]) -> ToolInput:
+        return ToolInput(
+            **act_of(self.engine),
+            step=self.step.id,
+            tool=tool,
+            args=arguments,
+            ordinal=self.state.attempts,
+            page_ref=self.state.page_ref,
+            page_numbers=self.state.page_numbers,
+            upstream=self.upstream(),
+        )
+
+    async def _made(self, spec: ToolSpec, call: ToolInput) -> SearchResult:
+        """Make the call; of an effect that failed nobody knows whether it came about."""
+        reads = spec.effect == "read"
+        port = ports.tool(self.engine.task.settings, spec.seconds, reads=reads)
+        summary = f"{self.step.id} attempt {self.state.attempts}: {call.tool}"
+        if reads:
+            return await self._tool_act(port, call, summary)
+        self.state.effected = True
+        result = await self._tool_act(port, call, summary)
+        if result.ok or result.error == "validation":
+            return result
+        note = f"whether it took effect is not known: {result.note}"[:500]
+        return result.model_copy(update={"error": "unknown_effect", "note": note})
 
     async def _tool_act(self, port: ports.Port, inp: Any, summary: str) -> SearchResult:
         """A failure is an observation, never an exception (REQUIREMENTS 174, 175)."""

@@ -9,10 +9,10 @@ from typing import Any, Literal
 from temporalio.exceptions import ActivityError
 
 from workflows import ports
+from workflows.carry import act_of
 from workflows.contracts.plan_acts import SpillInput, SpillResult
 from workflows.contracts.state import EVENTS_KEPT
 from workflows.engine import Engine
-from workflows.step_loop import act_of
 
 Kind = Literal["think", "tool", "answer", "verdict", "route", "request", "error"]
 _SPILL_AT = EVENTS_KEPT - 40  # a round makes fewer records than that

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from workflows import ports
+from workflows.carry import act_of
 from workflows.contracts.claim import ClaimOutcome
 from workflows.contracts.plan_acts import (
     GoalInput,
@@ -21,7 +22,6 @@ from workflows.contracts.verdict import Verdict
 from workflows.engine import Engine
 from workflows.model_acts import ask_judge
 from workflows.ports import Port
-from workflows.step_loop import act_of
 from workflows.step_run import StepRun
 
 _STANDING = ("supported", "qualified")

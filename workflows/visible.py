@@ -9,7 +9,10 @@ from workflows.contracts.names import MEMO, SEARCH_ATTRIBUTES
 from workflows.contracts.plan_state import StepState
 from workflows.contracts.result import RunResult
 from workflows.contracts.state import RunState
+from workflows.logic.asking import memo_requests, request_view
+from workflows.logic.details import details
 from workflows.logic.ledger import missing_topics
+from workflows.logic.requests import open_requests, waiting_for
 
 _KEYWORDS: Final = {
     name: SearchAttributeKey.for_keyword(name)
@@ -17,7 +20,6 @@ _KEYWORDS: Final = {
 }
 _AWAITING: Final = SearchAttributeKey.for_keyword_list("AgentAwaiting")
 _DEGRADED: Final = SearchAttributeKey.for_bool("AgentDegraded")
-_CELL: Final = 120
 
 
 def show_phase(state: RunState) -> None:
@@ -26,7 +28,7 @@ def show_phase(state: RunState) -> None:
         {
             MEMO: {
                 "phase": state.phase,
-                "requests": [],
+                "requests": memo_requests(state, workflow.info().workflow_id),
                 "report_ref": state.closed.report_ref if state.closed else "",
             }
         }
@@ -53,32 +55,7 @@ def attributes_note(state: RunState) -> str:
 
 def show_details(state: RunState) -> None:
     """Current details in Markdown: phase, plan, budgets. A query only: it adds no event."""
-    workflow.set_current_details(details(state))
-
-
-def details(state: RunState) -> str:
-    """The Markdown of `show_details`."""
-    lines = [f"**{state.phase}** · {_cell(state.goal)}", ""]
-    if state.prepared:
-        task, usage = state.prepared.task, state.usage
-        missing = [task.topics[i].id for i in missing_topics(state, len(task.topics))]
-        rows = [
-            ("topics covered", len(task.topics) - len(missing), len(task.topics)),
-            ("model calls", usage.model_calls, task.limits.max_model_calls),
-            ("tool calls", usage.tool_calls, task.limits.max_tool_calls),
-            ("active seconds", round(usage.active_seconds), round(task.limits.max_active_seconds)),
-        ]
-        lines += ["| | used | of |", "| --- | --- | --- |"]
-        lines += [f"| {name} | {used} | {limit} |" for name, used, limit in rows]
-        lines += ["", "Missing: " + (", ".join(_cell(m) for m in missing) or "nothing")]
-    if state.dag.plan is not None:
-        lines += ["", *_plan_table(state)]
-    if state.plan:
-        lines += ["", "Plan of the newest decision (advice, not a queue):"]
-        lines += [f"{n}. {_cell(entry)}" for n, entry in enumerate(state.plan, 1)]
-    if state.closed:
-        lines += ["", f"Ended: {state.closed.status}, {state.closed.stop_reason}"]
-    return "\n".join(lines)
+    workflow.set_current_details(details(state, workflow.info().workflow_id))
 
 
 def status_view(state: RunState) -> dict[str, Any]:
@@ -99,7 +76,8 @@ def status_view(state: RunState) -> dict[str, Any]:
         "usage": state.usage.model_dump(),
         "limits": task.limits.model_dump() if task else {},
         "no_progress": state.no_progress,
-        "open_requests": [],
+        "awaiting": waiting_for(state),
+        "open_requests": [request.id for request in open_requests(state)],
         "notes": state.notes,
         "report_ref": state.closed.report_ref if state.closed else "",
     }
@@ -119,6 +97,17 @@ def evidence_view(state: RunState) -> list[dict[str, Any]]:
         }
         for number, entry in enumerate(state.ledger, 1)
     ]
+
+
+def requests_view(state: RunState) -> dict[str, Any]:
+    """Answer of query `requests`: open ones with their commands, ended ones, every message."""
+    workflow_id = workflow.info().workflow_id
+    views = [request_view(state, request, workflow_id) for request in state.requests]
+    return {
+        "open": [view for view in views if view["outcome"] == "open"],
+        "ended": [view for view in views if view["outcome"] != "open"],
+        "messages": [message.model_dump() for message in state.messages],
+    }
 
 
 def plan_view(state: RunState) -> dict[str, Any]:
@@ -155,27 +144,12 @@ def trajectory_view(state: RunState, result: RunResult | None) -> dict[str, Any]
     }
 
 
-def _plan_table(state: RunState) -> list[str]:
-    dag = state.dag
-    lines = [
-        f"Plan {dag.version}, round {dag.rounds}",
-        "",
-        "| step | goal | status | attempts | score | evidence |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
-    for step in dag.plan.steps if dag.plan else []:
-        now = dag.steps[step.id]
-        score = f"{now.verdict.score:.2f}" if now.verdict else "–"
-        evidence = " ".join(f"E{number}" for number in now.numbers[:8]) or "–"
-        cells = [_cell(step.id), _cell(step.goal), now.status, str(now.attempts), score, evidence]
-        lines.append("| " + " | ".join(cells) + " |")
-    return lines
-
-
 def _attributes(state: RunState) -> list[SearchAttributeUpdate[Any]]:
     updates: list[SearchAttributeUpdate[Any]] = [_KEYWORDS["AgentPhase"].value_set(state.phase)]
     if state.prepared and state.prepared.task.tenant:
         updates.append(_KEYWORDS["AgentTenant"].value_set(state.prepared.task.tenant))
+    if state.request_count and not state.closed:
+        updates.append(_AWAITING.value_set(waiting_for(state)))
     if state.closed:
         updates += [
             _KEYWORDS["AgentStatus"].value_set(state.closed.status),
@@ -184,9 +158,3 @@ def _attributes(state: RunState) -> list[SearchAttributeUpdate[Any]]:
             _DEGRADED.value_set(state.degraded),
         ]
     return updates
-
-
-def _cell(text: str) -> str:
-    """A text that cannot break a line or a table of Markdown, nor carry HTML or an image."""
-    flat = " ".join(text.split())[:_CELL]
-    return "".join("\\" + c if c in "\\|<>[]!*_`" else c for c in flat)

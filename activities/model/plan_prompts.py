@@ -64,11 +64,12 @@ is all you know. If `fix_first` is there, your last attempt failed for that reas
 - `answer_quote`: a sentence copied verbatim from a passage that answers the step, or "".
 - `enough`: "yes", "partly" or "no": whether the evidence is enough for the criterion.
 - `action`: one of `allowed_actions`. search: look for other passages. read: read on in a source \
-whose excerpt is cut. tool: call a tool. write: the evidence is enough. insufficient: give up.
+whose excerpt is cut. tool: call a tool. ask: ask the user what no source can tell. write: the \
+evidence is enough. insufficient: give up.
 - `queries`: for search 1 to 3 queries, each at most 80 characters, words the sources would use; \
 else []. Never a query of `queries_tried`, nor the same in other words.
 - `evidence_id`, `locator`: for read, else "". `tool`, `arguments_json`: for tool, else "".
-- `question`: "".
+- `question`: for ask, else "". `answers` holds what the user answered before: never ask it again.
 """
 _STEP_ZH: Final = """\
 你负责研究计划中的一步。用户消息是程序生成的 JSON 快照，你所知道的全在其中。\
@@ -79,12 +80,12 @@ _STEP_ZH: Final = """\
 - `answer_quote`：从段落中逐字抄下的、回答这一步的一句话，没有则为 ""。
 - `enough`："yes"、"partly" 或 "no"：证据是否足以满足标准。
 - `action`：`allowed_actions` 之一。search：查找其他段落。read：继续读摘录被截断的来源。\
-tool：调用工具。write：证据足够。insufficient：放弃。
+tool：调用工具。ask：向用户询问任何来源都无法回答的事。write：证据足够。insufficient：放弃。
 - `queries`：search 时 1 到 3 个查询，每个不超过 80 个字符，用来源会用的词；否则为 []。\
 不要重复 `queries_tried` 中的查询，也不要只换个说法。
 - `evidence_id`、`locator`：read 时填写，否则为 ""。\
 `tool`、`arguments_json`：tool 时填写，否则为 ""。
-- `question`：""。
+- `question`：ask 时填写，否则为 ""。`answers` 是用户以前的回答：不要再问同样的问题。
 """
 _WRITE_EN: Final = """\
 You write the result of one step of a research plan from its evidence. The user message is a JSON \
@@ -180,6 +181,7 @@ def step_message(
         "last_observation": observation.model_dump() if observation else None,
         "queries_tried": inp.queries,
         "collections": inp.looked,
+        "answers": inp.answers,
         "tools": [
             {"name": spec.name, "description": spec.description[:300], "arguments": spec.schema_}
             for spec in task.specs

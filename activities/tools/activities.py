@@ -21,7 +21,8 @@ from workflows.contracts import names
 from workflows.contracts.acts import SearchResult
 from workflows.contracts.base import JsonObject
 from workflows.contracts.evidence import EXCERPT_CHARACTERS, SHORT_HASH, Entry, Hit, Page
-from workflows.contracts.plan_acts import ReadInput, ToolInput
+from workflows.contracts.plan_acts import CallChecked, ReadInput, ToolInput
+from workflows.logic.effects import ARGUMENT_BYTES
 from workflows.logic.pages import appended, numbered
 
 TOOL_SOURCE: Final = "tool:"  # source ids of results: `tool:<name>:<step>`
@@ -70,6 +71,26 @@ class ToolActivities:
         if not text.strip():
             return SearchResult(ok=True, page_ref=inp.page_ref, note="the tool gave nothing")
         return await self._kept(inp, text)
+
+    @activity.defn(name=names.CHECK_CALL)
+    async def check_call(self, inp: ToolInput) -> CallChecked:
+        """Fill a call's arguments in and check them, before a person is asked; nothing runs.
+
+        Raises:
+            ApplicationError: `WrongStore`, `EvidenceLost`.
+        """
+        check_store(self._records, inp.store_id)
+        with evidence_lost():
+            outputs = await self._outputs(inp)
+        try:
+            arguments = cast("JsonObject", _filled(inp.args, outputs))
+            self._registry.check(inp.tool, arguments)
+        except ArgumentsError as error:
+            return CallChecked(problem=str(error))
+        if len(json.dumps(arguments, ensure_ascii=False).encode()) > ARGUMENT_BYTES:
+            limit = f"{ARGUMENT_BYTES} bytes of arguments"
+            return CallChecked(problem=f"more than {limit}: nobody can be shown that much")
+        return CallChecked(args=arguments)
 
     async def _outputs(self, inp: ToolInput) -> dict[str, Any]:
         """What the tools of the steps before gave, by step."""

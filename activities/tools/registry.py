@@ -9,6 +9,16 @@ import jsonschema_rs
 from workflows.contracts.base import JsonObject
 from workflows.contracts.task import ToolSpec
 
+SEARCH = ToolSpec(
+    name="search",
+    description="Search the collections of the run for passages.",
+    schema_={
+        "type": "object",
+        "properties": {"query": {"type": "string", "minLength": 1, "maxLength": 80}},
+        "required": ["query"],
+        "additionalProperties": False,
+    },
+)
 _PROBLEMS = 3
 
 
@@ -34,9 +44,9 @@ class Registry:
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self._tools = {tool.spec.name: tool for tool in tools}
         self._validators = {
-            name: jsonschema_rs.validator_for(tool.spec.schema_)
-            for name, tool in self._tools.items()
-            if tool.spec.schema_
+            spec.name: jsonschema_rs.validator_for(spec.schema_)
+            for spec in (SEARCH, *self.specs())
+            if spec.schema_
         }
 
     def get(self, name: str) -> Tool | None:

@@ -119,7 +119,10 @@ class Stage:
 
 @asynccontextmanager
 async def staged(
-    home: Path, settings: Settings | None = None, extra: Sequence[str] = ()
+    home: Path,
+    settings: Settings | None = None,
+    extra: Sequence[str] = (),
+    tools: Sequence[Tool] = TOOLS,
 ) -> AsyncGenerator[Stage]:
     """A server, a worker with tools, and the notes indexed."""
     folder = home / "documents"
@@ -131,7 +134,7 @@ async def staged(
         chosen = settings or Settings(
             attempts=1, model_seconds=10, search_seconds=10, heartbeat_seconds=5
         )
-        async with labs.lab(environment, home, chosen, collections=True, tools=TOOLS) as ready:
+        async with labs.lab(environment, home, chosen, collections=True, tools=tools) as ready:
             yield Stage(ready)
 
 

@@ -67,7 +67,13 @@ async def failure(lab: Lab, run_id: str) -> tuple[ApplicationError, float]:
         (("--input", "5"), "the number 5"),
         (("--input", '"text"'), "the text 'text'"),
         (("--input", '{"goal": "x", "openai_api_key": "sk-secret"}'), "looks like a credential"),
-        (("--input", '{"goal": "x", "approvals": {"plan": true}}'), "not available yet"),
+        (
+            (
+                "--input",
+                '{"goal": "x", "strategy": "react", "approvals": {"plan": true}}',
+            ),
+            "approvals.plan: belongs to strategy plan",
+        ),
         (
             ("--input", "AAAA", "--input-base64", "--input-meta", "encoding=strange"),
             "cannot be decoded",

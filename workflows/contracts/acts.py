@@ -108,13 +108,36 @@ class SearchResult(Compact):
 
 
 class CloseInput(Wire):
-    """Everything a report is composed from. No model is called (REQUIREMENTS 204)."""
+    """Everything a report is composed from. No model is called (REQUIREMENTS 204).
+
+    Attributes:
+        released: ref of the text that a person released, delivered as it stands; "" for none.
+        edited, editor: what a person put in its place, and who.
+    """
 
     run_id: str
     workflow_id: str
     status: Status
     state: RunState
     closed_at: str = ""
+    released: str = ""
+    edited: str = ""
+    editor: str = ""
+
+
+class RetaskInput(ActInput):
+    """A goal that a person changed, to be planned anew."""
+
+    goal: str
+
+
+class DraftResult(Wire):
+    """A composed report that waits to be released: where it lies, its beginning, its outcome."""
+
+    report_ref: str
+    opening: str
+    bytes: NonNegative
+    status: Status
 
 
 class FailedAct(Wire):

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import StringConstraints
 
 from workflows.contracts.base import Line, Strict, Wire
+from workflows.contracts.requests import Fate
 
 RECORDED_MESSAGES = 100
 RECORDED_CHARACTERS = 500
@@ -50,11 +51,17 @@ class RecordedMessage(Wire):
 
     Attributes:
         outcome: `accepted` or `ignored`.
+        fate: why in one word: accepted, duplicate, stale, late, malformed, not_allowed,
+            unknown_request, unknown_signal.
         reason: why it was ignored, with the expected shape.
+        request, by: the request it names and its author, "" where it has none.
     """
 
     name: str
     outcome: Literal["accepted", "ignored"]
+    fate: Fate = "accepted"
     reason: str = ""
     payload: str = ""
     at: str = ""
+    request: str = ""
+    by: str = ""

@@ -28,6 +28,9 @@ TOPIC: Final = "topic"
 CONFLICT: Final = "conflict"
 READ: Final = "read"
 SPILL: Final = "spill"
+RETASK: Final = "retask"
+CHECK_CALL: Final = "check_call"
+DRAFT: Final = "draft"
 
 # Messages.
 SIGNALS: Final = ("approve", "reject", "answer", "stop")

@@ -78,6 +78,7 @@ class StepInput(ActInput):
     fruitless: NonNegative = 0
     remaining_tool_calls: NonNegative = 0
     looked: str = ""
+    answers: list[str] = []
     last_observation: Observation | None = None
 
 
@@ -206,15 +207,29 @@ class SpillResult(Compact):
 
 
 class ToolInput(ActInput):
-    """One call of a tool with fixed arguments; `ordinal` tells equal calls apart."""
+    """One call of a tool with fixed arguments; `ordinal` tells equal calls apart.
+
+    `key` names a call with effects for good: whoever carries it out can tell a second delivery.
+    """
 
     step: str
     tool: str
     args: JsonObject = {}
     ordinal: NonNegative = 1
+    key: str = ""
     page_ref: str = ""
     page_numbers: list[int] = []
     upstream: list[Upstream] = []
+
+
+class CallChecked(Wire):
+    """A call before a person is asked: the arguments filled in as they would run, or what is wrong.
+
+    `args` is what is shown, and what runs.
+    """
+
+    args: JsonObject = {}
+    problem: str = ""
 
 
 class GatherInput(ActInput):

@@ -25,6 +25,8 @@ class StepState(Mutable):
         numbers: evidence numbers it has seen.
         queries: the queries it tried, newest last.
         looked: what the collection holds, once that was asked.
+        effected: whether a call with effects was carried out for it.
+        answers: what people answered to its questions, question and answer in one text each.
     """
 
     status: StepStatus = "PENDING"
@@ -45,6 +47,8 @@ class StepState(Mutable):
     observation: Observation | None = None
     reused: str = ""
     claims: ClaimCounts = ClaimCounts()
+    answers: list[str] = []
+    effected: bool = False
 
 
 class KeptResult(Wire):
@@ -94,6 +98,7 @@ class PlanState(Mutable):
         answers: topic index (as text: JSON) to what the topic call or a declaration said.
         topic_findings: topic index to numbers of the findings that answer it.
         repeats: equivalent fruitless acts to how often, since the last news (stall rule).
+        approved: version of the plan that a person approved, 0 for none.
         denied: attempts to use a tool beyond the run's rights (REQUIREMENTS 228).
     """
 
@@ -116,3 +121,4 @@ class PlanState(Mutable):
     repeats: dict[str, int] = {}
     stalls: int = 0
     denied: int = 0
+    approved: int = 0

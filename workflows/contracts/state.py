@@ -13,10 +13,14 @@ from workflows.contracts.evidence import LedgerEntry
 from workflows.contracts.messages import RecordedMessage
 from workflows.contracts.observation import Observation
 from workflows.contracts.plan_state import PlanState
+from workflows.contracts.requests import Request
 from workflows.contracts.result import Failure, Status, StopReason
 from workflows.contracts.task import Prepared
 
-Phase = Literal["preparing", "planning", "researching", "writing", "closing", "finished"]
+Phase = Literal[
+    "preparing", "planning", "awaiting_plan", "researching", "writing", "awaiting_report",
+    "closing", "finished",
+]  # fmt: skip
 
 LEDGER_ENTRIES = 1500  # sources of one run: beyond that a source is not taken in (state < 512 KB)
 SEEN_RANGES = 6000  # ranges of passages of one run
@@ -71,7 +75,10 @@ class RunState(Mutable):
         dag: plan, steps and results of `strategy: plan`.
         draft, sufficient: what the model wrote when it finished by itself (`react`: the finish
             decision, `direct`: the answer), and whether it says that this is enough.
-        stop_reason: set once, by whatever ends the run first.
+        requests: what people were asked, the open ones and the newest ended ones.
+        repairs: what was sent back with a comment, how often (one bounded repair each).
+        stop_reason: set once, by whatever ends the run first; only a person's word on the finished
+            report replaces it.
     """
 
     goal: str = ""
@@ -95,6 +102,9 @@ class RunState(Mutable):
     failures: list[Failure] = []
     notes: list[str] = []
     messages: list[RecordedMessage] = []
+    requests: list[Request] = []
+    request_count: int = 0
+    repairs: dict[str, int] = {}
     events: list[dict[str, Any]] = []
     older_events: str = ""
     event_count: int = 0

@@ -72,13 +72,14 @@ class Limits(_NoNull):
 
 
 class Approvals(_NoNull):
-    """Who is asked, and when."""
+    """Who is asked, and when; `questions` lets the model ask the user what only they know."""
 
     plan: bool = False
     report: bool = False
     tools: Literal["effects", "all"] = "effects"
-    approvers: list[Line] = []
-    expires_after_seconds: Annotated[float, Field(gt=0)] | None = None
+    questions: bool = False
+    approvers: Annotated[list[Line], Field(max_length=50)] = []
+    expires_after_seconds: Annotated[float, Field(gt=0, le=31_536_000)] | None = None
 
 
 class ModelNames(_NoNull):
@@ -138,6 +139,17 @@ class ResolvedLimits(Wire):
     max_concurrency: Positive = 1
 
 
+class ResolvedApprovals(Wire):
+    """Who is asked, and when; seconds to answer, None for no deadline."""
+
+    plan: bool = False
+    report: bool = False
+    tools: Literal["effects", "all"] = "effects"
+    questions: bool = False
+    approvers: list[str] = []
+    expires_after_seconds: float | None = None
+
+
 class ToolSpec(Wire):
     """A tool as a run knows it (REQUIREMENTS 158); `schema_` is JSON schema of its arguments."""
 
@@ -175,6 +187,7 @@ class Settings(Wire):
         min_cover: share of a query's IDF a passage must hold to count as found, 0..1.
         topic_cover: share of a topic's IDF a passage must hold to cover it, 0..1.
         search_attributes: which of ours the server has registered.
+        cli: what a `temporal` command needs besides the run's id to reach this server.
     """
 
     attempts: Positive = 4
@@ -184,6 +197,7 @@ class Settings(Wire):
     min_cover: float = 0.0
     topic_cover: float = 0.35
     search_attributes: list[str] = []
+    cli: str = ""
 
 
 class ResolvedTask(Wire):
@@ -217,6 +231,7 @@ class ResolvedTask(Wire):
     plan: Plan | None = None
     specs: list[ToolSpec] = []
     search_order: list[int] = []
+    approvals: ResolvedApprovals = ResolvedApprovals()
     settings: Settings = Settings()
     tenant: str = ""
 

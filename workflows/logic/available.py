@@ -12,27 +12,16 @@ def not_available(task: Task) -> list[str]:
     planned = task.strategy in (None, "plan")
     if task.plan is not None and not planned:
         problems.append(f"plan: belongs to strategy plan, found strategy {task.strategy}")
-    problems += _approvals(task)
+    if task.approvals.plan and not planned:
+        problems.append(f"approvals.plan: belongs to strategy plan, found strategy {task.strategy}")
+    if task.approvals.questions and not planned:
+        problems.append(
+            f"approvals.questions: belongs to strategy plan, found strategy {task.strategy}"
+        )
     problems += [] if planned else _limits(task.limits)
     if task.limits.max_cost is not None:
         problems.append("limits.max_cost: a budget of money is not available yet; use max_tokens")
     return problems
-
-
-def _approvals(task: Task) -> list[str]:
-    wishes = task.approvals
-    asked = {
-        "plan": wishes.plan,
-        "report": wishes.report,
-        "tools": wishes.tools == "all",
-        "approvers": bool(wishes.approvers),
-        "expires_after_seconds": wishes.expires_after_seconds is not None,
-    }
-    return [
-        f"approvals.{name}: approvals are not available yet; leave the field out"
-        for name, wanted in asked.items()
-        if wanted
-    ]
 
 
 def _limits(limits: Limits) -> list[str]:

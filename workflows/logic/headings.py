@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from workflows.contracts.result import Status, StopReason
+from workflows.logic.headings_people import PEOPLE_EN, PEOPLE_ZH
 from workflows.logic.headings_plan import PLAN_EN, PLAN_ZH
 from workflows.logic.headings_zh import STATUSES_ZH, STOP_REASONS_ZH, TEXTS_ZH
 
@@ -156,8 +157,8 @@ STOP_REASONS_EN: Final[dict[StopReason, str]] = {
 }
 
 _GENERAL: Final[dict[str, StopReason]] = {text: reason for reason, text in STOP_REASONS_EN.items()}
-_EN: Final = Words(TEXTS_EN | PLAN_EN, STATUSES_EN, STOP_REASONS_EN)
-_ZH: Final = Words(TEXTS_ZH | PLAN_ZH, STATUSES_ZH, STOP_REASONS_ZH)
+_EN: Final = Words(TEXTS_EN | PLAN_EN | PEOPLE_EN, STATUSES_EN, STOP_REASONS_EN)
+_ZH: Final = Words(TEXTS_ZH | PLAN_ZH | PEOPLE_ZH, STATUSES_ZH, STOP_REASONS_ZH)
 
 
 def words_for(language: str) -> Words:

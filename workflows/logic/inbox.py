@@ -23,9 +23,10 @@ from workflows.contracts.messages import (
 from workflows.contracts.names import SIGNALS
 from workflows.contracts.state import RunState
 from workflows.logic.parse import InvalidTaskError, parse_object
+from workflows.logic.requests import Decision
 
 EXPECTED: Final[dict[str, str]] = {
-    "approve": '{"request_id": "...", "by": "..."}',
+    "approve": '{"request_id": "...", "by": "...", "edits": {...} if something is to change}',
     "reject": '{"request_id": "...", "by": "...", "comment": "..."}',
     "answer": '{"request_id": "...", "by": "...", "text": "..."}',
     "stop": '{"by": "...", "reason": "..."} or no input at all',
@@ -58,9 +59,28 @@ def read_message(name: str, args: Sequence[Any]) -> Read:
         return Read(None, f"malformed: {error}; expected {EXPECTED[name]}"[:RECORDED_CHARACTERS])
 
 
-def unknown_request(request_id: str) -> str:
-    """Why a decision about this request changes nothing: nobody is asked."""
-    return f"no request {request_id[:100]!r} is open"
+def as_decision(name: str, value: BaseModel) -> Decision | str:
+    """A message as a decision on a request, or what it lacks."""
+    if isinstance(value, Answered):
+        return Decision("answer", value.request_id, value.by, text=value.text)
+    if isinstance(value, DecideUpdate):
+        return _of_update(value)
+    if isinstance(value, Decided):
+        kind = "reject" if name == "reject" else "approve"
+        return Decision(kind, value.request_id, value.by, value.comment or "", value.edits)
+    return f"expected {EXPECTED.get(name, 'a decision')}"
+
+
+def _of_update(value: DecideUpdate) -> Decision | str:
+    comment = value.comment or ""
+    if value.decision == "answer":
+        if not (value.text or "").strip():
+            return "text: an answer needs one"
+        return Decision("answer", value.request_id, value.by, comment, text=value.text or "")
+    if value.decision == "edit" and value.edits is None:
+        return 'edits: "edit" needs what replaces what was shown'
+    kind = "reject" if value.decision == "reject" else "approve"
+    return Decision(kind, value.request_id, value.by, comment, value.edits)
 
 
 def unknown_signal() -> str:

@@ -33,8 +33,8 @@ def status_of(state: RunState) -> Status:
     reason = state.stop_reason
     if reason == "cancelled":
         return "cancelled"
-    if reason == "stopped":
-        return "stopped"
+    if reason in ("stopped", "rejected", "expired"):
+        return reason
     evidence = has_evidence(state.ledger)
     if state.prepared is not None and state.prepared.task.strategy == "plan":
         return _status_of_plan(state, evidence=evidence)

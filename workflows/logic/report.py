@@ -67,6 +67,7 @@ def compose(closing: Closing) -> Composed:
         f"## {words('conflicts')}\n\n{words('not_compared')}",
         report_end.gaps(closing, words),
         report_end.failures(closing, words),
+        report_end.people(closing, words),
         report_end.limits(closing, words, sources, notes),
         report_end.sources(words, sources, {quote.evidence for quote in quotes}),
     ]

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from typing import Final
 
+from workflows.contracts.requests import Request
 from workflows.contracts.state import QueryTried, RunState
 from workflows.contracts.task import ResolvedTask
 from workflows.logic.headings import Words
@@ -67,6 +68,38 @@ def failures(closing: Closing, words: Words) -> str:
         note = f" ({escape(state.observation.note[:_REASON])})" if state.observation.note else ""
         lines.append(f"- {words('last_error')}{colon}{error}{note}")
     return f"## {words('failures')}\n\n" + ("\n".join(lines) or words("no_failures"))
+
+
+def people(closing: Closing, words: Words) -> str:
+    """What people decided, and what nobody did; "" where nobody was asked (REQUIREMENTS 154)."""
+    ended = [r for r in closing.state.requests if r.outcome != "open" and r.kind != "report"]
+    if not ended:
+        return ""
+    return f"## {words('people')}\n\n" + "\n".join(f"- {_decision(r, words)}" for r in ended)
+
+
+def _decision(request: Request, words: Words) -> str:
+    if request.outcome == "answered":
+        return words(
+            "answer_given",
+            id=code(request.id),
+            by=escape(request.by),
+            at=request.decided_at,
+            question=code(str(request.shown.get("question", ""))[:_REASON]),
+            text=code(request.text[:_REASON]),
+        )
+    said = words("said", comment=escape(request.comment[:_REASON])) if request.comment else ""
+    key = "decision_by" if request.by else "decision"
+    return (
+        words(
+            key,
+            id=code(request.id),
+            outcome=words(f"outcome_{request.outcome}"),
+            by=escape(request.by),
+            at=request.decided_at,
+        )
+        + said
+    )
 
 
 def limits(closing: Closing, words: Words, found: list[Source], problems: list[str]) -> str:

@@ -66,6 +66,7 @@ def compose_plan(closing: Closing, head: str) -> Composed:
         _gaps(page),
         _steps(page),
         report_end.failures(closing, words),
+        report_end.people(closing, words),
         report_end.limits(closing, words, page.sources, notes),
         report_end.sources(words, page.sources, cited),
     ]

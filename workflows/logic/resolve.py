@@ -2,6 +2,7 @@
 
 from workflows.contracts.task import (
     Limits,
+    ResolvedApprovals,
     ResolvedLimits,
     ResolvedTask,
     ResolvedTopic,
@@ -48,8 +49,17 @@ def resolve(
         model=model,
         extractive=extractive,
         plan=task.plan,
+        approvals=ResolvedApprovals(**task.approvals.model_dump()),
         settings=settings,
         tenant=task.tenant,
+    )
+
+
+def with_goal(task: ResolvedTask, goal: str) -> ResolvedTask:
+    """The task for a goal that a person changed, to be planned anew (REQUIREMENTS 155)."""
+    topics = task.topics if task.own_topics else [_topic(GOAL_TOPIC, goal)]
+    return task.model_copy(
+        update={"goal": goal, "topics": topics, "plan": None, "search_order": []}
     )
 
 

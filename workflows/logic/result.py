@@ -201,6 +201,7 @@ def _trajectory(inp: CloseInput, coverage: float) -> Trajectory:
         unauthorized_attempts=dag.denied,
         budget_exhausted=inp.state.stop_reason in _BUDGETS,
         evidence_coverage=coverage,
+        human_approval_required=inp.state.request_count > 0,
     )
 
 

@@ -17,6 +17,7 @@ from workflows.logic.terms import names_of, query_key
 from workflows.logic.tokens import is_cjk, query_tokens
 
 _WIDE_WORDS: Final = 2
+_QUESTIONS: Final = 2  # to people, a step
 _QUERY_CHARACTERS: Final = 80
 
 
@@ -38,13 +39,15 @@ def allowed_actions(step: StepState, task: ResolvedTask, room: Room) -> list[str
     """
     if not room.decision or step.fruitless >= task.limits.max_no_progress:
         return []
-    tools = [spec for spec in task.specs if spec.name != "search" and spec.effect == "read"]
+    tools = [spec for spec in task.specs if spec.name != "search"]
     calls = min(room.tool_calls, task.limits.max_tool_calls_per_step - step.tool_calls)
     found: list[str] = []
     if calls > 0:
         found += ["search"] if "search" in task.tools else []
         found += ["read"] if step.numbers and "search" in task.tools else []
         found += ["tool"] if tools else []
+    if task.approvals.questions and len(step.answers) < _QUESTIONS:
+        found += ["ask"]
     if not found:
         return []
     return [*found, *(["write", "insufficient"] if step.numbers else ["insufficient"])]
