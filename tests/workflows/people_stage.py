@@ -1,4 +1,4 @@
-"""What tests of people in the loop share: waiting for a request, deciding, effects that are seen."""
+"""What tests of people in the loop share: waiting for a request, deciding, effects."""
 
 import asyncio
 import threading
@@ -86,9 +86,8 @@ async def outcomes(handle: WorkflowHandle[Any, Any]) -> list[str]:
 
 async def activities(handle: WorkflowHandle[Any, Any]) -> list[str]:
     """Names of the activities that were scheduled."""
-    found = [
+    return [
         event.activity_task_scheduled_event_attributes.activity_type.name
         async for event in handle.fetch_history_events()
         if event.HasField("activity_task_scheduled_event_attributes")
     ]
-    return found

@@ -154,8 +154,8 @@ async def test_a_changed_goal_is_planned_anew_and_asked_again(stage: Stage) -> N
     ("change", "fate"),
     [
         (lambda r: r[:-1] + ("0" if r[-1] != "0" else "1"), "stale"),
-        (lambda r: "plan-7-00000000", "unknown_request"),
-        (lambda r: "plan-1", "unknown_request"),
+        (lambda _: "plan-7-00000000", "unknown_request"),
+        (lambda _: "plan-1", "unknown_request"),
     ],
 )
 async def test_no_decision_without_the_exact_id(stage: Stage, change: Any, fate: str) -> None:

@@ -1,4 +1,4 @@
-"""Release of the report: what was released is what is delivered (REQUIREMENTS 154; failures D07, D15).
+"""Release of the report: what was released is what is delivered (REQUIREMENTS 154; D07, D15).
 
 How it can go wrong: another text than the one released; edited text that passes as verified; a
 report that is delivered though nobody, or somebody against it, decided.

@@ -1,7 +1,7 @@
-"""Calls with effects and questions: granted once, carried out as granted (REQUIREMENTS 148-152, 156).
+"""Calls with effects and questions: granted once, carried out as granted.
 
-How it can go wrong: an effect without a grant, or twice; other arguments than those shown; a no
-that is taken for another try; one branch that waits holds up the others.
+REQUIREMENTS 148-152, 156. How it can go wrong: an effect without a grant, or twice; other arguments
+than those shown; a no that is taken for another try; one branch that waits holds up the others.
 """
 
 import asyncio
@@ -168,6 +168,7 @@ async def test_other_branches_go_on_while_one_waits(stage: Stage) -> None:
 async def test_several_requests_are_open_at_once_and_each_is_its_own(stage: Stage) -> None:
     steps = [{**BRIDGE, "id": f"s{n}", "args": {"to": f"p{n}", "text": "x"}} for n in (1, 2, 3)]
     handle = await stage.start(PlannedModel(), **{**SEND, "plan": {"steps": steps}})
+    told: list[dict[str, Any]] = []
     for _ in range(400):
         told = (await handle.query("requests"))["open"]
         if len(told) == 3:
