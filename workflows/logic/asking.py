@@ -13,10 +13,12 @@ from workflows.contracts.requests import Request
 from workflows.contracts.state import RunState
 from workflows.logic.headings import Words, words_for
 from workflows.logic.requests import iso, open_requests, shown_of
-from workflows.logic.safe_markdown import code, escape, visible
+from workflows.logic.safe_markdown import cell, code, escape, visible
 
 _SHOWN: Final = 4000  # characters of what is shown, in the Web UI
 _MEMO_SHOWN: Final = 300
+_STEPS: Final = 60
+_CELL: Final = 300
 _MEMO_REQUESTS: Final = 10
 _FENCE: Final = re.compile(r"`{3,}")
 
@@ -107,6 +109,8 @@ def _one(state: RunState, request: Request, words: Words, workflow_id: str) -> l
         told = f"uv run starter.py requests {shlex.quote(workflow_id)}"
         lines += _fenced("markdown", str(shown.get("report", "")))
         lines += [words("whole_report", command=code(told)), ""]
+    elif request.kind == "plan":
+        lines += [*_plan_table(shown, words), ""]
     elif request.kind == "question":
         lines += [f"> {escape(str(shown.get('question', '')))}", ""]
     else:
@@ -116,6 +120,27 @@ def _one(state: RunState, request: Request, words: Words, workflow_id: str) -> l
             lines += [f"{words('how_' + name)}{words('colon').rstrip()}", ""]
             lines += _fenced("sh", answers[name])
     return [*lines, *_fenced("sh", answers["starter"])]
+
+
+def _plan_table(shown: JsonObject, words: Words) -> list[str]:
+    """The steps of a plan with the criteria that they will be judged by."""
+    lines = [words("asked_plan_columns"), "| --- | --- | --- | --- | --- | --- |"]
+    for step in shown.get("steps", [])[:_STEPS]:
+        call = step.get("tool") or step.get("tool_hint") or ""
+        if step.get("args"):
+            call += " " + _json(step["args"])
+        cells = [
+            cell(str(step.get("id", "")), _CELL),
+            cell(str(step.get("goal", "")), _CELL),
+            cell(str(step.get("accept", "")), _CELL),
+            cell(", ".join(step.get("depends_on", [])), _CELL) or "–",
+            cell(", ".join(step.get("topics", [])), _CELL) or "–",
+            cell(call, _CELL) or "–",
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    if len(shown.get("steps", [])) > _STEPS:
+        lines += ["", words("more_steps", count=len(shown["steps"]) - _STEPS)]
+    return lines
 
 
 def _fenced(language: str, text: str) -> list[str]:
