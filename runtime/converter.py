@@ -30,12 +30,14 @@ from temporalio.converter import (
 )
 
 from runtime.codec import ENCODING, KEY_ID, EncryptionCodec, parse_keys
+from workflows.contracts.base import Mutable, Strict, Wire
 
 UNDECODABLE: Final = "$undecodable"
 _OPEN_HINTS: Final = (None, Any, object)
 _MAX_MESSAGE: Final = 8_000  # characters; a failure of 2.5 MB hangs the attempt (FIELD-NOTES)
 _MAX_TRACE: Final = 16_000
-_SUSPICIOUS: Final = (b"null", b"NaN", b"Infinity")  # what a non-finite float can have become
+_CONSTANTS: Final = (b"NaN", b"Infinity")
+_SUSPICIOUS: Final = (b"null", *_CONSTANTS)  # what a non-finite float can have become
 
 
 def _children(value: Any) -> Iterable[Any]:
@@ -76,8 +78,9 @@ class _Json(PydanticJSONPlainPayloadConverter):
             data = to_json(value, inf_nan_mode="constants")
         except PydanticSerializationError as error:
             raise ValueError(f"{type(value).__name__} has no JSON: {error}") from error
-        # Models write a non-finite float as null without a word; so look only where one may be.
-        if any(mark in data for mark in _SUSPICIOUS) and _has_non_finite(value):
+        # Other models write a non-finite float as null without a word; ours write what it is.
+        marks = _CONSTANTS if isinstance(value, Strict | Wire | Mutable) else _SUSPICIOUS
+        if any(mark in data for mark in marks) and _has_non_finite(value):
             raise ValueError(f"{type(value).__name__} has no JSON: it holds NaN or an infinity")
         return Payload(metadata={"encoding": self.encoding.encode()}, data=data)
 

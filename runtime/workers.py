@@ -18,7 +18,7 @@ from typing import Any, Final, Literal
 
 from temporalio.client import Client
 from temporalio.worker import Worker
-from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+from temporalio.worker.workflow_sandbox import SandboxRestrictions
 
 from activities.close import CloseActivities
 from activities.findings import FindingsActivities
@@ -42,6 +42,7 @@ from activities.trajectory import TrajectoryActivities
 from runtime.connect import registered_search_attributes
 from runtime.errors import UsageError
 from runtime.roots import allowed_roots
+from runtime.sandbox import ContextFreeRunner
 from runtime.settings import Env
 from workflows.agent_run import AgentRun
 from workflows.contracts import names
@@ -197,10 +198,10 @@ def corpus_backend(env: Env) -> CorpusBackend:
     return CorpusBackend(env.home, meaning=Meaning() if env.semantic else None)
 
 
-def workflow_runner() -> SandboxedWorkflowRunner:
+def workflow_runner() -> ContextFreeRunner:
     """The sandbox of workflows: our pure modules pass through, nothing else does (DESIGN)."""
     restrictions = SandboxRestrictions.default.with_passthrough_modules(*_PASSED_THROUGH)
-    return SandboxedWorkflowRunner(restrictions=restrictions)
+    return ContextFreeRunner(restrictions=restrictions)
 
 
 def _workflow_worker(parts: _Parts) -> Worker:

@@ -38,7 +38,7 @@ def test_wrong_arguments(console: Console, arguments: tuple[str, ...], said: str
         (("start", ""), "goal"),
         (("run", "goal", "--topic", "a", "--topic", "a"), "unique"),
         (("run", "goal", "--max-model-calls", "0"), "max_model_calls"),
-        (("run", "goal", "--approve", "plan"), "not available yet"),
+        (("run", "goal", "--strategy", "direct", "--approve", "plan"), "approvals.plan"),
         (("run", "goal", "--approve", "everything"), "everything"),
         (("run", "goal", "--id", " "), "--id"),
         (("stop", "run-1", "--reason", "x" * 3000), "reason"),

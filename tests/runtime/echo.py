@@ -1,5 +1,6 @@
 """A workflow that shows what it was given; the worker of the converter's tests runs it."""
 
+import random
 from typing import Any
 
 from temporalio import workflow
@@ -35,3 +36,13 @@ class Echo:
     def change(self, *args: Any) -> list[Any]:
         """Give back what came."""
         return list(args)
+
+
+@workflow.defn(failure_exception_types=[Exception])
+class Rolls:
+    """Rolls dice, once with the run's own random numbers and once with what replay forbids."""
+
+    @workflow.run
+    async def run(self, forbidden: bool) -> int:
+        """A number; with `forbidden`, the sandbox refuses it."""
+        return random.randint(1, 6) if forbidden else workflow.random().randint(1, 6)

@@ -23,13 +23,17 @@ from pydantic import (
 class Strict(BaseModel):
     """A model for what people write."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, ser_json_inf_nan="constants"
+    )
 
 
 class Wire(BaseModel):
     """A model for what workers exchange."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", strict=True, allow_inf_nan=False, ser_json_inf_nan="constants"
+    )
 
 
 class Compact(Wire):
@@ -51,7 +55,9 @@ class Compact(Wire):
 class Mutable(BaseModel):
     """A model of a run's state: plain JSON, changed in place by the workflow only."""
 
-    model_config = ConfigDict(extra="ignore", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        extra="ignore", strict=True, allow_inf_nan=False, ser_json_inf_nan="constants"
+    )
 
 
 def not_blank(value: str) -> str:

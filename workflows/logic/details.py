@@ -3,6 +3,7 @@
 On top what it waits for, then phase, plan, budgets (DESIGN, "People": what the Web UI shows).
 """
 
+from functools import lru_cache
 from typing import Final
 
 from workflows.contracts.plan_state import StepState
@@ -94,6 +95,7 @@ def _verdict(step: StepState, words: Words) -> str:
     return f"{said.score:.2f} {how}"
 
 
+@lru_cache(maxsize=1024)
 def plain_cell(text: str) -> str:
     """A text that cannot break a line or a table of Markdown, nor carry HTML or an image."""
     flat = " ".join(text.split())[:_CELL]
