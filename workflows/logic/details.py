@@ -13,6 +13,7 @@ from workflows.logic.ledger import missing_topics
 
 _CELL: Final = 120
 _ROWS: Final = 60  # steps of the plan table
+_GAP: Final = "\u00a0\u00a0"  # after a cell: the Web UI draws tables without lines or room
 
 
 def details(state: RunState, workflow_id: str = "") -> str:
@@ -52,9 +53,12 @@ def _budgets(state: RunState, words: Words) -> list[str]:
     rows.append(("active_seconds", round(usage.active_seconds), round(limits.max_active_seconds)))
     named = words("comma").join(plain_cell(m) for m in missing) or words("nothing")
     return [
-        words("used_of"),
+        _spaced(words("used_of")),
         "| --- | --- | --- | --- |",
-        *(f"| {words(n)} | {used} | {most} | {max(0, most - used)} |" for n, used, most in rows),
+        *(
+            _spaced(f"| {words(n)} | {used} | {most} | {max(0, most - used)} |")
+            for n, used, most in rows
+        ),
         "",
         f"{words('missing_now')}{words('colon')}{named}",
     ]
@@ -66,7 +70,7 @@ def _plan_table(state: RunState, words: Words) -> list[str]:
     lines = [
         words("plan_now", version=dag.version, round=dag.rounds),
         "",
-        words("plan_columns"),
+        _spaced(words("plan_columns")),
         "| --- | --- | --- | --- | --- | --- |",
     ]
     for step in steps[:_ROWS]:
@@ -80,10 +84,15 @@ def _plan_table(state: RunState, words: Words) -> list[str]:
             _verdict(now, words),
             evidence,
         ]
-        lines.append("| " + " | ".join(cells) + " |")
+        lines.append(_spaced("| " + " | ".join(cells) + " |"))
     if len(steps) > _ROWS:
         lines += ["", words("more_steps", count=len(steps) - _ROWS)]
     return lines
+
+
+def _spaced(row: str) -> str:
+    """A table row whose cells do not touch."""
+    return row.replace(" |", f"{_GAP} |")
 
 
 def _verdict(step: StepState, words: Words) -> str:
