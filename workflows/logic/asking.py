@@ -18,7 +18,7 @@ from workflows.logic.requests import iso, open_requests, shown_of
 from workflows.logic.safe_markdown import code, escape, visible
 
 _SHOWN: Final = 4000  # characters of what is shown, in the Web UI
-_COLUMNS: Final = 52  # of a code block: the Web UI neither wraps nor scrolls one
+_COLUMNS: Final = 50  # of a code block: the Web UI neither wraps nor scrolls one
 _IN_FULL: Final = 10  # requests; the Web UI puts all details, escaped, in one URL of at most 1 MB
 _MEMO_SHOWN: Final = 300
 _MEMO_REQUESTS: Final = 10
