@@ -8,8 +8,7 @@ import contextlib
 import json
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from inspect import isfunction
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,8 @@ from typing import Any
 from temporalio.client import WorkflowFailureError, WorkflowHandle
 
 from tests.case_files import load
+from tests.situation import Situation
+from tests.situations_people import PEOPLE
 from tests.workflows.lab import Lab, eventually, lab, server
 from tests.workflows.planned import PlannedModel, act, goal, plan_for, step
 from tests.workflows.scripted import decision
@@ -33,12 +34,6 @@ PLAN = {"strategy": "plan"}
 EXTRACTIVE = dict.fromkeys(("planner", "executor", "judge"), "extractive")
 
 INDEXING = "index_corpus"  # the one situation of the other workflow
-
-Meddle = Callable[[Lab, WorkflowHandle[Any, Any]], Awaitable[None]]
-
-
-async def leave(_: Lab, __: WorkflowHandle[Any, Any]) -> None:
-    """Do not meddle."""
 
 
 async def stop(lab: Lab, handle: WorkflowHandle[Any, Any]) -> None:
@@ -88,20 +83,6 @@ def hangs_in_second(user: dict[str, Any]) -> dict[str, Any]:
     return HANG if user["step"]["id"] == "s2" else act(user)
 
 
-@dataclass
-class Situation:
-    """A script of the world and what someone does meanwhile."""
-
-    replies: Any
-    searches: Any = "corpus"
-    task: dict[str, Any] = field(default_factory=dict[str, Any])
-    limits: dict[str, Any] = field(default_factory=dict[str, Any])
-    meddle: Meddle = leave
-    flags: tuple[str, ...] = ()
-    attempts: int = 1
-    cut: bool = False  # the history is taken while the run goes on
-
-
 SITUATIONS: dict[str, Situation] = {
     "react_succeeded": Situation([*SEARCHES, FINISH]),
     "react_repeat_and_no_progress": Situation([SEARCHES[0], SEARCHES[0], decision("search", "x")]),
@@ -144,6 +125,7 @@ SITUATIONS: dict[str, Situation] = {
         task={**PLAN, "limits": {"max_concurrency": 1}},
         flags=("--dynamic-config-value", "limit.historyCount.suggestContinueAsNew=40"),
     ),
+    **PEOPLE,
     INDEXING: Situation([]),
     "invalid_input": Situation([], task={"tools": ["fetch"]}),
     "invalid_task": Situation([], task={"strategy": "none"}),
@@ -208,7 +190,7 @@ async def record(names: list[str]) -> None:
         with tempfile.TemporaryDirectory() as home:
             async with (
                 server(situation.flags) as environment,
-                lab(environment, Path(home), settings) as ready,
+                lab(environment, Path(home), settings, tools=situation.tools) as ready,
             ):
                 for n, handle in enumerate(await play(ready, name), 1):
                     stem = f"{name}_{n}" if situation.flags else name

@@ -78,10 +78,12 @@ def environment(home: Path, model_url: str, **more: str) -> Env:
 
 
 @asynccontextmanager
-async def server(extra: Sequence[str] = ()) -> AsyncGenerator[WorkflowEnvironment]:
-    """A real server in memory, paced as the embedded one is."""
+async def server(
+    extra: Sequence[str] = (), *, attributes: bool = True
+) -> AsyncGenerator[WorkflowEnvironment]:
+    """A real server in memory, paced as the embedded one is; our search attributes registered."""
     flags = ["--dynamic-config-value", "history.transferProcessorMaxPollRPS=10000"]
-    for name, kind in SEARCH_ATTRIBUTES.items():
+    for name, kind in SEARCH_ATTRIBUTES.items() if attributes else ():
         flags += ["--search-attribute", f"{name}={kind}"]
     environment = await WorkflowEnvironment.start_local(
         data_converter=data_converter(None),

@@ -123,6 +123,8 @@ async def staged(
     settings: Settings | None = None,
     extra: Sequence[str] = (),
     tools: Sequence[Tool] = TOOLS,
+    *,
+    attributes: bool = True,
 ) -> AsyncGenerator[Stage]:
     """A server, a worker with tools, and the notes indexed."""
     folder = home / "documents"
@@ -130,7 +132,7 @@ async def staged(
     for name, text in NOTES.items():
         (folder / name).write_text(text, "utf-8")
     await asyncio.to_thread(index_folder, home, "notes", str(folder), [folder], lambda _: None)
-    async with labs.server(extra) as environment:
+    async with labs.server(extra, attributes=attributes) as environment:
         chosen = settings or Settings(
             attempts=1, model_seconds=10, search_seconds=10, heartbeat_seconds=5
         )

@@ -15,12 +15,15 @@ from workflows.contracts.requests import Request
 from workflows.contracts.state import RunState
 from workflows.logic.headings import Words, words_for
 from workflows.logic.requests import iso, open_requests, shown_of
-from workflows.logic.safe_markdown import code, escape, visible
+from workflows.logic.safe_markdown import cell, code, escape, visible
 
 _SHOWN: Final = 4000  # characters of what is shown, in the Web UI
 _COLUMNS: Final = 50  # of a code block: the Web UI neither wraps nor scrolls one
 _IN_FULL: Final = 10  # requests; the Web UI puts all details, escaped, in one URL of at most 1 MB
 _MEMO_SHOWN: Final = 300
+_STEPS: Final = 60
+_CELL: Final = 300
+_GAP: Final = "\u00a0\u00a0"  # after a cell: the Web UI draws tables without lines or room
 _MEMO_REQUESTS: Final = 10
 _FENCE: Final = re.compile(r"`{3,}")
 _TEXT: Final = r'"(?:[^"\\\n]|\\.)*"'
@@ -132,6 +135,8 @@ def _one(state: RunState, request: Request, words: Words, workflow_id: str) -> l
         told = f"uv run starter.py requests {shlex.quote(workflow_id)}"
         lines += _fenced("markdown", str(shown.get("report", "")), wrap=True)
         lines += [words("whole_report", command=code(told)), ""]
+    elif request.kind == "plan":
+        lines += [*_plan_table(shown, words), ""]
     elif request.kind == "question":
         lines += [f"> {escape(str(shown.get('question', '')))}", ""]
     else:
@@ -141,6 +146,32 @@ def _one(state: RunState, request: Request, words: Words, workflow_id: str) -> l
         lines += [f"{words('how_' + name)}{words('colon').rstrip()}", "", *_fenced("sh", command)]
     lines += _fenced("sh", _starter(workflow_id, request, words))
     return [*lines, words("how_ui"), ""]
+
+
+def spaced(row: str) -> str:
+    """A table row whose cells do not touch."""
+    return row.replace(" |", f"{_GAP} |")
+
+
+def _plan_table(shown: JsonObject, words: Words) -> list[str]:
+    """The steps of a plan with the criteria that they will be judged by."""
+    lines = [spaced(words("asked_plan_columns")), "| --- | --- | --- | --- | --- | --- |"]
+    for step in shown.get("steps", [])[:_STEPS]:
+        call = step.get("tool") or step.get("tool_hint") or ""
+        if step.get("args"):
+            call += " " + _json(step["args"])
+        cells = [
+            cell(str(step.get("id", "")), _CELL),
+            cell(str(step.get("goal", "")), _CELL),
+            cell(str(step.get("accept", "")), _CELL),
+            cell(", ".join(step.get("depends_on", [])), _CELL) or "–",
+            cell(", ".join(step.get("topics", [])), _CELL) or "–",
+            cell(call, _CELL) or "–",
+        ]
+        lines.append(spaced("| " + " | ".join(cells) + " |"))
+    if len(shown.get("steps", [])) > _STEPS:
+        lines += ["", words("more_steps", count=len(shown["steps"]) - _STEPS)]
+    return lines
 
 
 def _fenced(language: str, text: str, *, wrap: bool = False) -> list[str]:

@@ -7,13 +7,12 @@ from typing import Final
 
 from workflows.contracts.plan_state import StepState
 from workflows.contracts.state import RunState
-from workflows.logic.asking import language_of_run, waiting_lines
+from workflows.logic.asking import language_of_run, spaced, waiting_lines
 from workflows.logic.headings import Words
 from workflows.logic.ledger import missing_topics
 
 _CELL: Final = 120
 _ROWS: Final = 60  # steps of the plan table
-_GAP: Final = "\u00a0\u00a0"  # after a cell: the Web UI draws tables without lines or room
 
 
 def details(state: RunState, workflow_id: str = "") -> str:
@@ -53,10 +52,10 @@ def _budgets(state: RunState, words: Words) -> list[str]:
     rows.append(("active_seconds", round(usage.active_seconds), round(limits.max_active_seconds)))
     named = words("comma").join(plain_cell(m) for m in missing) or words("nothing")
     return [
-        _spaced(words("used_of")),
+        spaced(words("used_of")),
         "| --- | --- | --- | --- |",
         *(
-            _spaced(f"| {words(n)} | {used} | {most} | {max(0, most - used)} |")
+            spaced(f"| {words(n)} | {used} | {most} | {max(0, most - used)} |")
             for n, used, most in rows
         ),
         "",
@@ -70,7 +69,7 @@ def _plan_table(state: RunState, words: Words) -> list[str]:
     lines = [
         words("plan_now", version=dag.version, round=dag.rounds),
         "",
-        _spaced(words("plan_columns")),
+        spaced(words("plan_columns")),
         "| --- | --- | --- | --- | --- | --- |",
     ]
     for step in steps[:_ROWS]:
@@ -84,15 +83,10 @@ def _plan_table(state: RunState, words: Words) -> list[str]:
             _verdict(now, words),
             evidence,
         ]
-        lines.append(_spaced("| " + " | ".join(cells) + " |"))
+        lines.append(spaced("| " + " | ".join(cells) + " |"))
     if len(steps) > _ROWS:
         lines += ["", words("more_steps", count=len(steps) - _ROWS)]
     return lines
-
-
-def _spaced(row: str) -> str:
-    """A table row whose cells do not touch."""
-    return row.replace(" |", f"{_GAP} |")
 
 
 def _verdict(step: StepState, words: Words) -> str:

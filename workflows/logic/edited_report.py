@@ -1,7 +1,7 @@
 """A report that a person edited: checked again, and marked where the evidence does not carry it.
 
 A sentence of the original stays as it is, wherever it is put. A new one stands unmarked only if it
-is a verbatim quote of the source it cites; all else is "by <name>, not verified" (DESIGN,
+is a whole sentence of the source it cites; all else is "by <name>, not verified" (DESIGN,
 "People"). Marks and links that are not in the evidence are taken out.
 """
 
@@ -14,8 +14,10 @@ from workflows.logic.headings import Words, words_for
 from workflows.logic.quotes import find_quote
 from workflows.logic.report_sources import Closing, Composed
 from workflows.logic.safe_markdown import escape, visible
+from workflows.logic.sentences import sentences
 
 _SPLIT: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
+_ENDS: Final = (".", "!", "?", "。", "！", "？")
 _WORDS: Final = re.compile(r"\w")
 _HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s")
 _ROW: Final = re.compile(r"\s*\|.*\|\s*$")
@@ -62,7 +64,7 @@ class _Check:
         }
         original = composed.report.splitlines()
         self._lines = {line.strip() for line in original}
-        self._whole = "\n".join(_bare(line) for line in original)
+        self._known = {_bare(s) for line in original for s in (line, *_SPLIT.split(line))}
 
     def line(self, line: str) -> str:
         """One line, cleaned and marked where it has to be."""
@@ -91,15 +93,41 @@ class _Check:
 
     def _carried(self, line: str) -> bool:
         """Whether every sentence is the original's, or a quote of what it cites."""
-        sentences = [s for s in _SPLIT.split(line) if _WORDS.search(_bare(s))]
-        return all(_bare(s) in self._whole or self._quoted(s, line) for s in sentences)
+        parts = [part for part in _SPLIT.split(line) if _WORDS.search(_bare(part))]
+        return all(_bare(part) in self._known or self._quoted(part, line) for part in parts)
 
     def _quoted(self, sentence: str, line: str) -> bool:
         bare = _DECORATION.sub("", without_marks(sentence)).strip()
         return any(
-            number in self._texts and find_quote(self._texts[number], bare) is not None
+            number in self._texts and _is_sentence(self._texts[number], bare)
             for number in citations(line)
         )
+
+
+def _is_sentence(text: str, quote: str) -> bool:
+    """Whether a quote is a whole sentence of a text: a part of one can lose its "not"."""
+    found = find_quote(text, quote)
+    if found is None:
+        return False
+    start, end = found
+    return any(
+        sentence.start <= start
+        and end <= sentence.end
+        and _begins(text[sentence.start : start])
+        and _ends(text[start:end], text[end : sentence.end])
+        for sentence in sentences(text)
+    )
+
+
+def _begins(before: str) -> bool:
+    """Whether a sentence may begin behind this part of its block."""
+    return not _WORDS.search(before) or before.rstrip().endswith(_ENDS)
+
+
+def _ends(quote: str, after: str) -> bool:
+    """Whether the quote ends where a sentence does."""
+    ended = quote.rstrip().endswith(_ENDS) or after.lstrip().startswith(_ENDS)
+    return ended or not _WORDS.search(after)
 
 
 def _bare(text: str) -> str:

@@ -1,0 +1,184 @@
+"""Edits of people: validated like the original, and an edited report marked where unsupported.
+
+How it can go wrong: a plan that no planner may write; text of a person that passes as verified; a
+sentence of the original that is marked though nothing changed.
+"""
+
+from typing import Any
+
+import pytest
+
+from tests.logic.asking_material import PLAN, state
+from workflows.contracts.claim import ClaimCounts
+from workflows.contracts.evidence import Entry
+from workflows.contracts.task import ResolvedApprovals, ToolSpec
+from workflows.logic import edits
+from workflows.logic.edited_report import edited_report
+from workflows.logic.effects import call_shown, effect_key, must_ask
+from workflows.logic.report_sources import Closing, Composed, Source
+
+STEPS = PLAN["steps"]
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"steps": STEPS}, ""),
+        ({"plan": {"steps": STEPS}}, ""),
+        ({"goal": "What does it cost, and since when?", "steps": STEPS}, ""),
+        ({"goal": "Another goal"}, ""),
+        ({"goal": "Another goal", "steps": STEPS}, "not both"),
+        ({"goal": " "}, "expected"),
+        ({"goal": 5}, "expected"),
+        ({"goal": "x" * 2001}, "at most 2000"),
+        ({}, "steps"),
+        ({"steps": []}, "steps"),
+        ({"steps": "all"}, "steps"),
+        ({"steps": [{**STEPS[0], "topics": ["price", "date"], "id": "a"}]}, ""),
+        ({"steps": [STEPS[0]]}, "date"),
+        ({"steps": [{**STEPS[0], "depends_on": ["s1"]}, STEPS[1]]}, "itself"),
+        ({"steps": [{**STEPS[0], "accept": "looks reasonable"}, STEPS[1]]}, "nobody can check"),
+        ({"steps": [{**STEPS[0], "tool": "fly"}, STEPS[1]]}, "no tool 'fly'"),
+        ({"steps": [{**STEPS[0], "colour": "red"}, STEPS[1]]}, "colour"),
+        ({"steps": [{**STEPS[0], "id": f"s{n}", "topics": []} for n in range(9)]}, "6 steps"),
+    ],
+)
+def test_edits_of_a_plan(given: dict[str, Any], problem: str) -> None:
+    found = edits.edit_problem(state(), "plan", {}, given)
+    assert (problem in found) if problem else found == ""
+
+
+@pytest.mark.parametrize(
+    ("given", "args"),
+    [
+        ({"to": "bo"}, {"to": "bo"}),
+        ({"args": {"to": "bo"}}, {"to": "bo"}),
+        ({"args": 5}, 5),
+        ({}, {}),
+    ],
+)
+def test_edits_of_arguments(given: dict[str, Any], args: Any) -> None:
+    shown = {"args": {"to": "ann"}}
+    assert edits.edited_args(shown, given) == args
+    assert bool(edits.edit_problem(state(), "tool", shown, given)) is not isinstance(args, dict)
+
+
+def test_a_tool_whose_argument_is_called_args_keeps_it() -> None:
+    shown = {"args": {"args": [1]}}
+    assert edits.edited_args(shown, {"args": [2]}) == {"args": [2]}
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"report": "# Mine"}, ""),
+        ({"text": "# Mine"}, ""),
+        ({"report": "  "}, "expected"),
+        ({"report": 5}, "expected"),
+        ({"report": "x", "more": 1}, "expected"),
+        ({"report": "长" * 30_000}, "65536 bytes"),
+    ],
+)
+def test_edits_of_a_report(given: dict[str, Any], problem: str) -> None:
+    found = edits.edit_problem(state(), "report", {}, given)
+    assert (problem in found) if problem else found == ""
+
+
+TEXT = "The pool holds at most 20 percent of memory. It is not enabled by default."
+REPORT = (
+    "# Research report\n\n- **Goal**: x\n\n## Findings\n\n"
+    "- The pool holds at most 20 percent of memory [E1].\n\n| Topic | Answer |\n| --- | --- |\n"
+    "| pool | 20 percent [E1] |\n\n- [E1] Note — <https://example.org/a>\n"
+)
+
+
+def edited(text: str, language: str = "en") -> str:
+    run = state(language)
+    entry = Entry(
+        query="q", source_id="s", title="Note", sha256="a" * 64, start=0, end=len(TEXT),
+        excerpt=TEXT, origin="https://example.org/a", number=1,
+    )  # fmt: skip
+    closing = Closing(state=run, status="succeeded", entries=[entry], texts={"a" * 64: TEXT})
+    source = Source(number=1, source_id="s", title="Note", origin="https://example.org/a")
+    composed = Composed(report=REPORT, claims=ClaimCounts(), quotes=[], sources=[source], notes=[])
+    return edited_report(closing, composed, edited=text, editor="ann")
+
+
+MARK = "(by ann, not verified)"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("- The pool holds at most 20 percent of memory [E1].", None),
+        ("The pool holds at most 20 percent of memory [E1].", None),  # moved out of its list
+        ("It is not enabled by default [E1].", None),  # a quote of the source it cites
+        ("It is not enabled by default.", MARK),  # true, but cites nothing
+        ("It is enabled by default [E1].", MARK),
+        ("Enabled by default [E1].", MARK),  # half a sentence: its "not" is gone
+        ("20 percent of memory [E1].", MARK),  # half a sentence of the report
+        ("The pool holds at most 30 percent of memory [E1].", MARK),
+        ("The pool holds at most 20 percent of memory [E1]. So buy more.", MARK),
+        ("| pool | 30 percent [E1] |", "| pool | 30 percent [E1] (by ann, not verified) |"),
+        ("## My own heading", "## My own heading " + MARK),
+        ("---", None),
+        ("", None),
+        ("See [the page](https://evil.example/x) [E1].", "See the page [E1]. " + MARK),
+        ("See https://evil.example/x", "See (link removed) " + MARK),
+        ("![x](https://evil.example/y.png)", "x " + MARK),
+        ("New fact [E7].", "New fact . " + MARK),
+        ("新的说法 [E1]。", "新的说法 [E1]。 " + MARK),
+    ],
+)
+def test_lines_of_an_edited_report(line: str, expected: str | None) -> None:
+    found = edited(f"# Research report\n\n{line}").split("\n\n", 2)
+    assert "ann changed this report" in found[1]
+    last = found[2].strip()
+    if expected is None:
+        assert last == line.strip()
+    else:
+        assert last.endswith(expected)
+
+
+def test_an_unchanged_report_is_marked_nowhere() -> None:
+    assert MARK not in edited(REPORT)
+    for line in REPORT.splitlines():
+        assert line in edited(REPORT)
+
+
+def test_marks_follow_the_language_of_the_run() -> None:
+    assert "（ann 添加，未经核实）" in edited("# x\n\n完全不同的话。", "zh")
+
+
+@pytest.mark.parametrize(
+    ("effect", "tools", "asked"),
+    [
+        ("read", "effects", False),
+        ("read", "all", True),
+        ("write", "effects", True),
+        ("irreversible", "effects", True),
+        ("irreversible", "all", True),
+    ],
+)
+def test_who_is_asked_for_which_call(effect: Any, tools: Any, asked: bool) -> None:
+    spec = ToolSpec(name="send", effect=effect)
+    assert must_ask(spec, ResolvedApprovals(tools=tools)) is asked
+
+
+def test_what_is_shown_of_a_call_is_all_that_runs() -> None:
+    shown = call_shown(ToolSpec(name="send", effect="write"), {"to": "x"}, "s1", "tell x")
+    assert shown["args"] == {"to": "x"}
+    assert (shown["tool"], shown["effect"], shown["step"]) == ("send", "write", "s1")
+
+
+def test_effect_keys_tell_calls_apart() -> None:
+    keys = {
+        effect_key("r", "send", {"to": "x"}, 1),
+        effect_key("r", "send", {"to": "x"}, 2),
+        effect_key("r", "send", {"to": "y"}, 1),
+        effect_key("q", "send", {"to": "x"}, 1),
+    }
+    assert len(keys) == 4
+    assert effect_key("r", "send", {"a": 1, "b": 2}, 1) == effect_key(
+        "r", "send", {"b": 2, "a": 1}, 1
+    )
