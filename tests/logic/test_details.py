@@ -5,8 +5,10 @@ a code block early; a run that waits without saying so.
 """
 
 import json
+import re
 import shlex
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -20,6 +22,11 @@ from workflows.logic.details import details
 from workflows.logic.headings import words_for
 
 ODD = "run 'a'; rm -rf $HOME"
+
+
+def plain(text: str) -> str:
+    """Without the room that the Web UI needs between cells."""
+    return text.replace("\u00a0", "")
 
 
 def ask(run: RunState, kind: Any = "plan", **shown: Any) -> Request:
@@ -61,7 +68,7 @@ def test_what_a_run_waits_for_stands_on_top(language: str, word: str) -> None:
     run = state(language, approvers=["eva"], expires_after_seconds=60.0)
     run.phase = "awaiting_plan"
     request = ask(run)
-    lines = details(run, "run-1").splitlines()
+    lines = plain(details(run, "run-1")).splitlines()
     assert word in lines[0]
     assert request.id in lines[0]
     text = "\n".join(lines)
@@ -85,7 +92,7 @@ def test_the_plan_is_a_table_with_verdicts_and_evidence() -> None:
     step.status, step.attempts, step.numbers = "DONE", 2, [1, 4]
     step.verdict = Verdict(passed=True, score=0.9)
     run.dag.steps["s2"].verdict = Verdict(passed=False, score=0.2, layer="evidence", reason="x")
-    lines = details(run).splitlines()
+    lines = plain(details(run)).splitlines()
     assert "| s1 | Find the price | DONE | 2 | 0.90 passed | E1 E4 |" in lines
     assert "| s2 | 查找日期 | PENDING | 0 | 0.20 failed at evidence | – |" in lines
 
@@ -93,7 +100,7 @@ def test_the_plan_is_a_table_with_verdicts_and_evidence() -> None:
 def test_budgets_are_used_and_left() -> None:
     run = state()
     run.usage.model_calls, run.usage.tool_calls = 30, 40
-    lines = details(run).splitlines()
+    lines = plain(details(run)).splitlines()
     assert "| model calls | 30 | 80 | 50 |" in lines
     assert "| tool calls | 40 | 40 | 0 |" in lines
 
@@ -109,6 +116,36 @@ def test_no_text_breaks_the_table(text: str) -> None:
     for row in rows:
         assert row.replace("\\|", "").count("|") == 7
         assert "<img" not in row.replace("\\<", "")
+
+
+def test_details_can_be_read_in_a_narrow_pane_and_pasted() -> None:
+    run = state()
+    asked = {"tool": "send", "args": {"to": ["ann", "贝蒂"], "text": "字 and a long word " * 20}}
+    ask(run, "tool", **asked)
+    text = "\n".join(waiting_lines(run, ODD))
+    shown, approve, reject, _ = re.findall(r"```\w+\n(.*?)\n```", text, re.DOTALL)
+    assert json.loads(shown.replace("\n", "")) == asked
+    assert '"to": ["ann", "贝蒂"]' in shown
+    assert max(map(len, shown.splitlines())) <= 50
+    for name, block in (("approve", approve), ("reject", reject)):
+        words = shlex.split(block.replace("\\\n", ""))
+        once = shlex.split(commands(ODD, run.requests[0], words_for("en"))[name])
+        assert json.loads(words.pop()) == json.loads(once.pop())
+        assert sorted(words) == sorted(once)
+
+
+def test_many_requests_stay_below_what_the_web_ui_takes() -> None:
+    run = state("zh")
+    for number in range(40):
+        ask(run, "tool", args={"text": "长" * 5000, "n": number})
+    text = details(run, "run-1")
+    assert len(quote(text)) < 900_000  # all of it is one URL there; above 1 MB nothing is shown
+    assert all(request.id in text for request in run.requests)
+
+
+def test_the_cells_of_a_table_do_not_touch() -> None:
+    rows = [line for line in details(state()).splitlines() if line.startswith("| ")]
+    assert all(row.count("\u00a0\u00a0 |") == row.count(" |") for row in rows if "---" not in row)
 
 
 def test_no_text_ends_a_code_block() -> None:

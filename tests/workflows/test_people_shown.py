@@ -87,7 +87,7 @@ async def test_details_say_it_on_top_in_the_language_of_the_run(stage: Stage) ->
     details = metadata["currentDetails"]
     assert details.startswith(f"### 等待：批准计划 (`{request['id']}`)")
     assert "temporal workflow signal" in details
-    assert "| s1 |" in details
+    assert "| s1\u00a0\u00a0 |" in details
     names = {d.get("name") for d in metadata["definition"]["signalDefinitions"]}
     assert {"approve", "reject", "answer", "stop"} <= names
     await handle.signal("stop")

@@ -6,6 +6,8 @@ Pure text: for the current details of the Web UI, for the memo, and for the comm
 import json
 import re
 import shlex
+import unicodedata
+from collections.abc import Iterator
 from typing import Any, Final
 
 from workflows.contracts.base import JsonObject, cut_bytes
@@ -16,11 +18,17 @@ from workflows.logic.requests import iso, open_requests, shown_of
 from workflows.logic.safe_markdown import cell, code, escape, visible
 
 _SHOWN: Final = 4000  # characters of what is shown, in the Web UI
+_COLUMNS: Final = 50  # of a code block: the Web UI neither wraps nor scrolls one
+_IN_FULL: Final = 10  # requests; the Web UI puts all details, escaped, in one URL of at most 1 MB
 _MEMO_SHOWN: Final = 300
 _STEPS: Final = 60
 _CELL: Final = 300
+_GAP: Final = "\u00a0\u00a0"  # after a cell: the Web UI draws tables without lines or room
 _MEMO_REQUESTS: Final = 10
 _FENCE: Final = re.compile(r"`{3,}")
+_TEXT: Final = r'"(?:[^"\\\n]|\\.)*"'
+_TEXTS: Final = re.compile(rf"\[\n *({_TEXT}(?:,\n *{_TEXT})*)\n *\]")
+_LINE_END: Final = re.compile(r"\n *")
 
 
 def language_of_run(state: RunState) -> Words:
@@ -36,22 +44,37 @@ def signal_command(workflow_id: str, name: str, payload: JsonObject, cli: str = 
     return f"{command} {cli}".strip()
 
 
+def folded_command(workflow_id: str, name: str, payload: JsonObject, cli: str = "") -> str:
+    """The same over several lines, for a narrow pane; a field a line, so it can also be copied."""
+    data = json.dumps(payload, ensure_ascii=False, separators=(",\n ", ": "))
+    parts = ["temporal", "workflow", "signal", "--workflow-id", workflow_id]
+    head = " ".join(shlex.quote(part) for part in parts)
+    lines = [head, *([cli] if cli else []), f"--name {shlex.quote(name)} --input"]
+    return " \\\n  ".join(lines) + " \\\n" + shlex.quote(data)
+
+
+def payloads(request: Request, words: Words) -> dict[str, JsonObject]:
+    """What answers a request, by the signal's name."""
+    named = {"request_id": request.id, "by": words("your_name")}
+    if request.kind == "question":
+        return {"answer": {**named, "text": words("your_text")}}
+    return {"approve": named, "reject": {**named, "comment": words("your_comment")}}
+
+
 def commands(workflow_id: str, request: Request, words: Words, cli: str = "") -> dict[str, str]:
     """What answers a request, by decision: the Temporal command; `starter`: ours."""
-    named = {"request_id": request.id, "by": words("your_name")}
+    found = {
+        name: signal_command(workflow_id, name, payload, cli)
+        for name, payload in payloads(request, words).items()
+    }
+    return {**found, "starter": _starter(workflow_id, request, words)}
+
+
+def _starter(workflow_id: str, request: Request, words: Words) -> str:
     run, mine = shlex.quote(workflow_id), shlex.quote(request.id)
     if request.kind == "question":
-        payload = {**named, "text": words("your_text")}
-        return {
-            "answer": signal_command(workflow_id, "answer", payload, cli),
-            "starter": f"uv run starter.py answer {run} {mine} {shlex.quote(words('your_text'))}",
-        }
-    refusal = {**named, "comment": words("your_comment")}
-    return {
-        "approve": signal_command(workflow_id, "approve", named, cli),
-        "reject": signal_command(workflow_id, "reject", refusal, cli),
-        "starter": f"uv run starter.py approve {run} {mine}",
-    }
+        return f"uv run starter.py answer {run} {mine} {shlex.quote(words('your_text'))}"
+    return f"uv run starter.py approve {run} {mine}"
 
 
 def request_view(state: RunState, request: Request, workflow_id: str) -> dict[str, Any]:
@@ -84,9 +107,13 @@ def memo_requests(state: RunState, workflow_id: str) -> list[dict[str, Any]]:
 def waiting_lines(state: RunState, workflow_id: str) -> list[str]:
     """Markdown of what the run waits for, [] if it waits for nobody."""
     words = language_of_run(state)
+    waiting = open_requests(state)
     lines: list[str] = []
-    for request in open_requests(state):
+    for request in waiting[:_IN_FULL]:
         lines += [*_one(state, request, words, workflow_id), ""]
+    if more := waiting[_IN_FULL:]:
+        names = words("comma").join(code(request.id) for request in more)
+        lines += [words("more_requests", count=len(more), names=names), ""]
     return lines
 
 
@@ -99,7 +126,6 @@ def _one(state: RunState, request: Request, words: Words, workflow_id: str) -> l
     )
     names = words("comma").join(escape(name) for name in request.approvers)
     who = words("only_they", names=names) if names else words("anyone")
-    answers = commands(workflow_id, request, words, _cli(state))
     heading = words("waits", what=f"{what} ({code(request.id)})")
     lines = [f"### {heading}", "", words("asked_at", at=request.asked_at, until=until, who=who), ""]
     if request.note:
@@ -107,24 +133,29 @@ def _one(state: RunState, request: Request, words: Words, workflow_id: str) -> l
     shown = shown_of(state, request)
     if request.kind == "report":
         told = f"uv run starter.py requests {shlex.quote(workflow_id)}"
-        lines += _fenced("markdown", str(shown.get("report", "")))
+        lines += _fenced("markdown", str(shown.get("report", "")), wrap=True)
         lines += [words("whole_report", command=code(told)), ""]
     elif request.kind == "plan":
         lines += [*_plan_table(shown, words), ""]
     elif request.kind == "question":
         lines += [f"> {escape(str(shown.get('question', '')))}", ""]
     else:
-        lines += _fenced("json", json.dumps(shown, ensure_ascii=False, indent=1))
-    for name in ("approve", "reject", "answer"):
-        if name in answers:
-            lines += [f"{words('how_' + name)}{words('colon').rstrip()}", ""]
-            lines += _fenced("sh", answers[name])
-    return [*lines, *_fenced("sh", answers["starter"])]
+        lines += _fenced("json", _compact(shown), wrap=True)
+    for name, payload in payloads(request, words).items():
+        command = folded_command(workflow_id, name, payload, _cli(state))
+        lines += [f"{words('how_' + name)}{words('colon').rstrip()}", "", *_fenced("sh", command)]
+    lines += _fenced("sh", _starter(workflow_id, request, words))
+    return [*lines, words("how_ui"), ""]
+
+
+def spaced(row: str) -> str:
+    """A table row whose cells do not touch."""
+    return row.replace(" |", f"{_GAP} |")
 
 
 def _plan_table(shown: JsonObject, words: Words) -> list[str]:
     """The steps of a plan with the criteria that they will be judged by."""
-    lines = [words("asked_plan_columns"), "| --- | --- | --- | --- | --- | --- |"]
+    lines = [spaced(words("asked_plan_columns")), "| --- | --- | --- | --- | --- | --- |"]
     for step in shown.get("steps", [])[:_STEPS]:
         call = step.get("tool") or step.get("tool_hint") or ""
         if step.get("args"):
@@ -137,18 +168,48 @@ def _plan_table(shown: JsonObject, words: Words) -> list[str]:
             cell(", ".join(step.get("topics", [])), _CELL) or "–",
             cell(call, _CELL) or "–",
         ]
-        lines.append("| " + " | ".join(cells) + " |")
+        lines.append(spaced("| " + " | ".join(cells) + " |"))
     if len(shown.get("steps", [])) > _STEPS:
         lines += ["", words("more_steps", count=len(shown["steps"]) - _STEPS)]
     return lines
 
 
-def _fenced(language: str, text: str) -> list[str]:
-    """A code block that no text can end early, cut where it is long."""
+def _fenced(language: str, text: str, *, wrap: bool = False) -> list[str]:
+    """A code block that no text can end early, cut where it is long.
+
+    Wrapped, no character is lost. JSON holds no line end inside of a text, so one that is seen
+    there is ours.
+    """
     shown = visible(text if len(text) <= _SHOWN else text[:_SHOWN] + "\n…")
+    if wrap:
+        shown = "\n".join(part for line in shown.split("\n") for part in _parts(line))
     ticks = max((len(run) for run in _FENCE.findall(shown)), default=2) + 1
     fence = "`" * max(3, ticks)
     return [f"{fence}{language}", shown, fence, ""]
+
+
+def _parts(line: str) -> Iterator[str]:
+    """A line in parts that fit, broken after a blank where there is one."""
+    start = used = blank = 0
+    for at, character in enumerate(line):
+        width = _width(character)
+        if used + width > _COLUMNS:
+            end = blank if blank > start + _COLUMNS // 4 else at
+            yield line[start:end]
+            start, used = end, sum(_width(c) for c in line[end:at])
+        used += width
+        blank = at + 1 if character == " " else blank
+    yield line[start:]
+
+
+def _width(character: str) -> int:
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _compact(shown: JsonObject) -> str:
+    """JSON to be read: a list of texts stands on one line."""
+    text = json.dumps(shown, ensure_ascii=False, indent=1)
+    return _TEXTS.sub(lambda m: f"[{_LINE_END.sub(' ', m.group(1))}]", text)
 
 
 def _cli(state: RunState) -> str:

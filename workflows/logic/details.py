@@ -8,7 +8,7 @@ from typing import Final
 
 from workflows.contracts.plan_state import StepState
 from workflows.contracts.state import RunState
-from workflows.logic.asking import language_of_run, waiting_lines
+from workflows.logic.asking import language_of_run, spaced, waiting_lines
 from workflows.logic.headings import Words
 from workflows.logic.ledger import missing_topics
 
@@ -53,9 +53,12 @@ def _budgets(state: RunState, words: Words) -> list[str]:
     rows.append(("active_seconds", round(usage.active_seconds), round(limits.max_active_seconds)))
     named = words("comma").join(plain_cell(m) for m in missing) or words("nothing")
     return [
-        words("used_of"),
+        spaced(words("used_of")),
         "| --- | --- | --- | --- |",
-        *(f"| {words(n)} | {used} | {most} | {max(0, most - used)} |" for n, used, most in rows),
+        *(
+            spaced(f"| {words(n)} | {used} | {most} | {max(0, most - used)} |")
+            for n, used, most in rows
+        ),
         "",
         f"{words('missing_now')}{words('colon')}{named}",
     ]
@@ -67,7 +70,7 @@ def _plan_table(state: RunState, words: Words) -> list[str]:
     lines = [
         words("plan_now", version=dag.version, round=dag.rounds),
         "",
-        words("plan_columns"),
+        spaced(words("plan_columns")),
         "| --- | --- | --- | --- | --- | --- |",
     ]
     for step in steps[:_ROWS]:
@@ -81,7 +84,7 @@ def _plan_table(state: RunState, words: Words) -> list[str]:
             _verdict(now, words),
             evidence,
         ]
-        lines.append("| " + " | ".join(cells) + " |")
+        lines.append(spaced("| " + " | ".join(cells) + " |"))
     if len(steps) > _ROWS:
         lines += ["", words("more_steps", count=len(steps) - _ROWS)]
     return lines

@@ -38,6 +38,9 @@ PEOPLE_EN: Final[dict[str, str]] = {
     "how_reject": "Reject (with a comment it is mended once and asked again)",
     "how_edit": "Approve with changes",
     "how_answer": "Answer",
+    "how_ui": "Here in the Web UI: *More Actions*, *Send a Signal*, the same name, and as data what"
+    " stands between the single quotes, with your words in it.",
+    "more_requests": "{count} more: {names}",
     "your_name": "YOUR NAME",
     "your_text": "YOUR ANSWER",
     "your_comment": "WHAT SHOULD CHANGE",
@@ -102,6 +105,9 @@ PEOPLE_ZH: Final[dict[str, str]] = {
     "how_reject": "拒绝（附上意见则修改一次后再问）",
     "how_edit": "修改后批准",
     "how_answer": "回答",
+    "how_ui": "在此 Web UI 中：*More Actions*、*Send a Signal*，选同一名称，"
+    "数据填单引号之间的内容，并换上您的文字。",
+    "more_requests": "另有 {count} 个：{names}",
     "your_name": "您的名字",
     "your_text": "您的回答",
     "your_comment": "需要修改的内容",
