@@ -4,14 +4,16 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from temporalio import activity
 
-from activities.model.profiles import Profiles
+from activities.model.profiles import Profile, Profiles
 from activities.search.backend import SearchBackend
 from activities.store.guard import check_store, evidence_lost
 from activities.store.records import Records
 from activities.tools.registry import SEARCH
 from workflows.contracts.acts import PrepareInput, RetaskInput
 from workflows.contracts.names import PREPARE, RETASK
+from workflows.contracts.price import RolePrices
 from workflows.contracts.task import Prepared, ResolvedTask, Settings, Task, ToolSpec
+from workflows.logic.cost import price_of, roles_used
 from workflows.logic.edits import plan_bounds
 from workflows.logic.plan_rules import plan_problems
 from workflows.logic.resolve import resolve, with_goal
@@ -60,7 +62,8 @@ class PrepareActivities:
             update={"search_attributes": await self._registered(), "min_cover": floor}
         )
         resolved = resolve(task, planner.name, planner.display, settings, extractive=extractive)
-        resolved = self._with_roles(resolved, task, known=not problems)
+        resolved = self._with_roles(resolved, task, planner, known=not problems)
+        problems += self._unknown_prices(resolved)
         problems += self._unknown_tools(resolved, task)
         problems += await self._backend.unknown_names(resolved)
         if extractive and not problems:
@@ -96,7 +99,9 @@ class PrepareActivities:
             prepared_at=activity.info().scheduled_time.isoformat(timespec="seconds"),
         )
 
-    def _with_roles(self, resolved: ResolvedTask, task: Task, *, known: bool) -> ResolvedTask:
+    def _with_roles(
+        self, resolved: ResolvedTask, task: Task, planner: Profile, *, known: bool
+    ) -> ResolvedTask:
         """Profiles of executor and judge, and the tools of this run with their specifications."""
         executor = self._profiles.for_role("executor", task.models.executor if known else None)
         judge = self._profiles.for_role("judge", task.models.judge if known else None)
@@ -108,6 +113,9 @@ class PrepareActivities:
                 "executor": executor.name,
                 "judge": judge.name,
                 "judge_extractive": judge.kind == "extractive",
+                "prices": RolePrices(
+                    planner=planner.price, executor=executor.price, judge=judge.price
+                ),
                 "tools": tools,
                 "specs": [spec for spec in self._specs if spec.name in tools],
             }
@@ -134,6 +142,28 @@ class PrepareActivities:
             f"models.{role}: no profile {name!r} on this worker; there are {', '.join(known)}"
             for role, name in chosen.items()
             if name is not None and name not in known
+        ]
+
+    def _unknown_prices(self, resolved: ResolvedTask) -> list[str]:
+        """Without prices a limit of money could not be kept."""
+        if resolved.limits.max_cost is None:
+            return []
+        names = {
+            "planner": resolved.planner,
+            "executor": resolved.executor,
+            "judge": resolved.judge,
+        }
+        unknown = {
+            role: names[role] for role in roles_used(resolved) if not price_of(resolved, role)
+        }
+        models = list(dict.fromkeys(self._profiles.get(name).model for name in unknown.values()))
+        if not models:
+            return []
+        wanted = ",".join(f"{model}=PROMPT/COMPLETION" for model in models)
+        return [
+            f"limits.max_cost: this worker knows no price of {', '.join(models)} "
+            f"({', '.join(unknown)}); set SUREFOOT_PRICES={wanted} on the worker, in US dollars "
+            "for a million tokens, or leave max_cost out"
         ]
 
     def _unknown_tools(self, resolved: ResolvedTask, task: Task) -> list[str]:

@@ -168,11 +168,20 @@ def _status_lines(document: dict[str, Any]) -> list[str]:
             f"strategy {state.get('strategy')}, language {state.get('language')}, "
             f"model {state.get('model')}",
             f"model calls {usage.get('model_calls', 0)} of {limits.get('max_model_calls', '?')}, "
-            f"tool calls {usage.get('tool_calls', 0)} of {limits.get('max_tool_calls', '?')}",
+            f"tool calls {usage.get('tool_calls', 0)} of {limits.get('max_tool_calls', '?')}"
+            f"{dollars(usage, limits)}",
             f"evidence: {state.get('evidence', 0)} sources; "
             f"missing: {', '.join(missing) or 'nothing'}",
         ]
     return lines
+
+
+def dollars(usage: dict[str, Any], limits: dict[str, Any]) -> str:
+    """What a run has cost, where that is known or limited."""
+    cost, most = usage.get("cost", "0"), limits.get("max_cost")
+    if cost == "0" and most is None:
+        return ""
+    return f", US dollars {cost}" + (f" of {most}" if most is not None else "")
 
 
 async def _row(execution: WorkflowExecution | WorkflowExecutionDescription) -> dict[str, Any]:

@@ -170,6 +170,14 @@ class TaskOptions:
         int | None,
         typer.Option("--max-tokens", help="Tokens in all; 0: none.", rich_help_panel=_LIMITS),
     ] = None
+    max_cost: Annotated[
+        float | None,
+        typer.Option(
+            "--max-cost",
+            help="US dollars in all, by the prices in SUREFOOT_PRICES; 0: none.",
+            rich_help_panel=_LIMITS,
+        ),
+    ] = None
     max_active_seconds: Annotated[
         float | None,
         typer.Option(

@@ -11,7 +11,8 @@ from workflows.logic.parse import InvalidTaskError, parse_task
 
 _APPROVALS = ("plan", "report")
 _LIMITS = (
-    "max_model_calls", "max_tool_calls", "max_no_progress", "max_tokens", "max_active_seconds",
+    "max_model_calls", "max_tool_calls", "max_no_progress", "max_tokens", "max_cost",
+    "max_active_seconds",
 )  # fmt: skip
 
 

@@ -12,6 +12,8 @@ from pydantic import Field, SecretStr, ValidationError, field_validator, model_v
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from runtime.errors import UsageError
+from runtime.prices import parse_prices
+from workflows.contracts.price import Price
 from workflows.contracts.task import Settings
 
 HOME = ".surefoot"
@@ -26,6 +28,7 @@ class Env(BaseSettings):
         home: state directory, absolute.
         store: evidence store: a directory (absolute) or `s3://bucket/prefix`.
         roots: folders that may be indexed, absolute.
+        prices: what models cost, by the name that `OPENAI_MODEL` takes.
         codec_keys: `id:base64` pairs; None means no encryption.
         attempts: attempts per act.
         semantic: whether searches are ordered by meaning too (the extra `semantic`).
@@ -43,6 +46,7 @@ class Env(BaseSettings):
     home: Path = Field(Path(HOME), validation_alias="SUREFOOT_HOME")
     store: str = Field("", validation_alias="SUREFOOT_STORE")
     roots: Annotated[list[Path], NoDecode] = Field([], validation_alias="SUREFOOT_ROOTS")
+    prices: Annotated[dict[str, Price], NoDecode] = Field({}, validation_alias="SUREFOOT_PRICES")
     codec_keys: SecretStr | None = Field(None, validation_alias="SUREFOOT_CODEC_KEYS")
     log: Literal["console", "json"] = Field("console", validation_alias="SUREFOOT_LOG")
     attempts: int = Field(4, ge=1, le=100, validation_alias="SUREFOOT_ATTEMPTS")
@@ -71,6 +75,11 @@ class Env(BaseSettings):
         if isinstance(value, str):
             return [part for part in value.split(os.pathsep) if part.strip()]
         return value
+
+    @field_validator("prices", mode="before")
+    @classmethod
+    def _priced(cls, value: Any) -> Any:
+        return parse_prices(value) if isinstance(value, str) else value
 
     @field_validator("home")
     @classmethod
@@ -138,4 +147,4 @@ def _line(detail: Any) -> str:
     name = str(detail["loc"][0]) if detail["loc"] else "environment"
     secret = name in {"OPENAI_API_KEY", "SUREFOOT_CODEC_KEYS"}
     found = "" if secret else f", found {str(detail['input'])[:100]!r}"
-    return f"{name}: {detail['msg']}{found}"
+    return f"{name}: {detail['msg'].removeprefix('Value error, ')}{found}"

@@ -171,7 +171,7 @@ def _assemble(
             env.openai_model_planner,
             env.openai_model_executor,
             env.openai_model_judge,
-        )
+        ).priced(env.prices)
     except ProfileError as error:
         raise UsageError(str(error)) from error
     return _Parts(

@@ -28,4 +28,5 @@ class Situation:
     flags: tuple[str, ...] = ()
     attempts: int = 1
     tools: Sequence[Tool] = ()
+    variables: dict[str, str] = field(default_factory=dict[str, str])  # of the worker
     cut: bool = False  # the history is taken while the run goes on

@@ -31,6 +31,7 @@ SEARCHES = [decision("search", topic) for topic in TOPICS]
 FINISH = decision("finish", draft="Both are described [E1] [E2].", sufficient=True)
 HANG = {"kind": "hang"}
 PLAN = {"strategy": "plan"}
+PRICED = {"SUREFOOT_PRICES": "scripted=10/50"}
 EXTRACTIVE = dict.fromkeys(("planner", "executor", "judge"), "extractive")
 
 INDEXING = "index_corpus"  # the one situation of the other workflow
@@ -64,6 +65,13 @@ def planned(**script: Any) -> Callable[[], PlannedModel]:
     return lambda: PlannedModel(**script)
 
 
+def dear() -> PlannedModel:
+    """A model for plans whose calls cost 0.04 dollars each."""
+    model = PlannedModel()
+    model.tokens = (2000, 400)
+    return model
+
+
 def scores(*first: float) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Goal judgements: these, then passes."""
     left = list(first)
@@ -90,6 +98,9 @@ SITUATIONS: dict[str, Situation] = {
     "react_tool_budget": Situation(SEARCHES, limits={"max_tool_calls": 1}),
     "react_model_budget": Situation(SEARCHES, limits={"max_model_calls": 1}),
     "react_token_budget": Situation(SEARCHES, limits={"max_tokens": 100}),
+    "react_cost_budget": Situation(
+        [{**SEARCHES[0], "tokens": (3000, 900)}], limits={"max_cost": 0.075}, variables=PRICED
+    ),
     "react_model_error": Situation([SEARCHES[0], {"kind": "http", "status": 403}]),
     "react_protocol_error": Situation([SEARCHES[0], decision("search", " ")]),
     "react_tool_error": Situation([*SEARCHES, FINISH], [{"raises": "OSError"}] * 2),
@@ -119,6 +130,8 @@ SITUATIONS: dict[str, Situation] = {
     "plan_verifier_error": Situation(planned(goal={"passed": True}), task=PLAN),
     "plan_invalid": Situation(planned(plan={"steps": []}), task=PLAN),
     "plan_model_budget": Situation(planned(), task=PLAN, limits={"max_model_calls": 7}),
+    # One step of two fits: from rules 2 on it begins only with room for its first decision too.
+    "plan_cost_budget": Situation(dear, task=PLAN, limits={"max_cost": 0.36}, variables=PRICED),
     "plan_extractive": Situation([], task={**PLAN, "models": EXTRACTIVE}),
     "plan_continued": Situation(
         planned(),
@@ -190,7 +203,13 @@ async def record(names: list[str]) -> None:
         with tempfile.TemporaryDirectory() as home:
             async with (
                 server(situation.flags) as environment,
-                lab(environment, Path(home), settings, tools=situation.tools) as ready,
+                lab(
+                    environment,
+                    Path(home),
+                    settings,
+                    tools=situation.tools,
+                    variables=situation.variables,
+                ) as ready,
             ):
                 for n, handle in enumerate(await play(ready, name), 1):
                     stem = f"{name}_{n}" if situation.flags else name

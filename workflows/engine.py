@@ -6,6 +6,7 @@ then is cancelled and its late result dropped (REQUIREMENTS 118, 127).
 """
 
 import asyncio
+from decimal import Decimal
 from typing import Any, cast
 
 from temporalio import workflow
@@ -13,7 +14,7 @@ from temporalio.exceptions import ActivityError, ApplicationError
 
 from workflows.contracts.acts import FailedAct, TokenUsage
 from workflows.contracts.result import StopReason
-from workflows.contracts.state import EVENTS_KEPT, RunState
+from workflows.contracts.state import EVENTS_KEPT, EVENTS_MOST, RunState
 from workflows.contracts.task import ResolvedTask
 from workflows.logic.clock import active_delta, closing_reserve, execution_deadline
 from workflows.logic.ledger import missing_topics
@@ -30,10 +31,10 @@ class RunEnded(Exception):
 class ActFailedError(Exception):
     """An act failed for good, after every attempt its policy allows."""
 
-    def __init__(self, error_type: str, message: str, *, settled: bool = False) -> None:
+    def __init__(self, error_type: str, message: str, usage: TokenUsage | None = None) -> None:
         self.error_type = error_type
         self.message = message
-        self.settled = settled  # whether the failure said what it used
+        self.usage = usage  # what the failure said it used; its tokens are settled already
         super().__init__(message)
 
 
@@ -46,7 +47,9 @@ class Engine:
         self._watch: asyncio.Task[None] | None = None
         self.elapsed = 0.0  # seconds of the act that was performed last
         self.needs: dict[str, int] = {}  # model calls that each step in flight still needs
+        self.spill_at = 0  # events from which a spill that failed is tried again
         self.reserved_calls = 0  # model calls in flight
+        self.reserved_cost = Decimal(0)  # US dollars reserved for them
         self.waits = 0  # coroutines that wait for people
 
     @property
@@ -85,7 +88,8 @@ class Engine:
         """Record an event with its sequence number; the newest stay (REQUIREMENTS 195)."""
         self.state.event_count += 1
         self.state.events.append({"seq": self.state.event_count, "event": name, **fields})
-        del self.state.events[:-EVENTS_KEPT]
+        most = EVENTS_KEPT if self.state.dag.plan is None else EVENTS_MOST
+        del self.state.events[:-most]
 
     def tick(self) -> None:
         """Charge active time since the last tick (DESIGN, "Time")."""
@@ -221,7 +225,8 @@ class Engine:
             accounts = cast(
                 "list[dict[str, Any]]", [d for d in cause.details if isinstance(d, dict)]
             )
-            for account in accounts:
-                self.settle(FailedAct.model_validate(account).usage)
-            return ActFailedError(cause.type or "", cause.message, settled=bool(accounts))
+            usage = FailedAct.model_validate(accounts[0]).usage if accounts else None
+            if usage is not None:
+                self.settle(usage)
+            return ActFailedError(cause.type or "", cause.message, usage)
         return ActFailedError(type(cause).__name__, str(cause or error))

@@ -156,7 +156,7 @@ async def _conflict(engine: Engine, group: list[int]) -> None:
 async def _asked(
     engine: Engine, port: ports.Port, argument: Callable[[int], Any], summary: str
 ) -> Any:
-    result, problem = await ask_judge(engine, port, argument, summary)
+    result, problem, _ = await ask_judge(engine, port, argument, summary)
     if result is None:
         engine.state.notes.append(f"{summary}: no verdict ({problem})"[:300])
         engine.state.degraded = True

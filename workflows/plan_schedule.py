@@ -22,7 +22,7 @@ from workflows.logic.layers import insufficient_verdict
 from workflows.logic.plan_run import Finish, at_rest, statuses_of, steps_of
 from workflows.logic.schedule import ready
 from workflows.logic.verdicts import escalated
-from workflows.model_acts import STEP_NEEDS, ExhaustedError, MalformedError, may_begin
+from workflows.model_acts import ExhaustedError, MalformedError, may_begin, needs_of
 from workflows.people import pending, waiting_only
 from workflows.plan_approval import granted_plan
 from workflows.planning import make_plan
@@ -32,6 +32,7 @@ from workflows.verify_run import Verification
 from workflows.visible import show_details
 
 _REASON = 300
+SPILLS_BETWEEN = 2  # rules from which the trajectory is kept while steps run too
 _STEP_KINDS: tuple[RequestKind, ...] = ("tool", "question")
 
 
@@ -91,8 +92,9 @@ class _Rounds:
         try:
             while True:
                 plan_run.settle_blocks(self.dag)
-                if not self.running:
+                if not self.running or self.engine.task.rules >= SPILLS_BETWEEN:
                     await spill_if_full(self.engine)
+                if not self.running:
                     continue_as_new_if_suggested(self.engine)
                 self._start_ready()
                 if not self.running:
@@ -112,13 +114,13 @@ class _Rounds:
         for name in ready(steps_of(self.dag), statuses_of(self.dag), limit):
             if self.dag.ending is not None or len(self.running) >= limit or draining:
                 return
-            exhausted = may_begin(self.engine)
+            step = next(s for s in steps_of(self.dag) if s.id == name)
+            exhausted = may_begin(self.engine, step)
             if exhausted is not None:
                 # What runs may still end well: the budget ends the run only when it is needed.
                 if not self.running:
                     self._ending(exhausted)
                 return
-            step = next(s for s in steps_of(self.dag) if s.id == name)
             self._begin(step)
 
     def _begin(self, step: Step) -> None:
@@ -128,7 +130,7 @@ class _Rounds:
             self.dag.rounds += 1
             state.attempts += 1
             state.fruitless = 0
-        self.engine.needs[step.id] = STEP_NEEDS
+        self.engine.needs[step.id] = needs_of(self.engine, step)
         self.running[step.id] = asyncio.create_task(_Round(self.engine, step).run())
         show_details(self.engine.state)
 
@@ -183,6 +185,7 @@ class _Round:
         self.step = step
         self.state = self.dag.steps[step.id]
         self.judge_failed: list[str] = []
+        self.exhausted: StopReason | None = None  # the budget that left it without a verdict
 
     async def run(self) -> None:
         try:
@@ -217,7 +220,7 @@ class _Round:
             return self._kept(written.verdict, written.record_ref)
         check = Verification(self.engine, run, written)
         verdict = await check.verdict()
-        self.judge_failed = check.failed
+        self.judge_failed, self.exhausted = check.failed, check.exhausted
         return self._kept(verdict, check.record_ref)
 
     async def _reverified(self, run: StepRun) -> Verdict | None:
@@ -278,7 +281,9 @@ class _Round:
         self.state.status = "FAILED"
         if isinstance(decision, routing.Finalize) and self.dag.ending is None:
             self.engine.state.degraded = self.engine.state.degraded or decision.degraded
-            self.dag.ending, self.dag.ending_detail = decision.stop_reason, self.state.reason
+            ending = self.exhausted if verdict is None else None
+            self.dag.ending = ending or decision.stop_reason
+            self.dag.ending_detail = self.state.reason
         code = "FAILED_DATA" if verdict is not None else "FAILED_TOOL"
         failure = Failure(code=code, step=self.step.id, reason=self.state.reason)
         self.engine.state.failures.append(failure)

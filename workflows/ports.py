@@ -166,8 +166,8 @@ def gather() -> Port:
 
 
 def spill() -> Port:
-    """Keep the older part of the trajectory in the store."""
-    return Port(names.SPILL, names.QUEUE, SpillResult, seconds=15, attempts=5)
+    """Keep the older part of the trajectory in the store; the run tries again later by itself."""
+    return Port(names.SPILL, names.QUEUE, SpillResult, seconds=15, attempts=2)
 
 
 def close() -> Port:

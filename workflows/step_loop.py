@@ -9,6 +9,8 @@ from typing import Any
 
 from workflows import ports
 from workflows.carry import act_of, continue_as_new_if_suggested
+from workflows.charge import Charge, next_cost
+from workflows.contracts import names
 from workflows.contracts.acts import (
     AnswerResult,
     DecideInput,
@@ -31,7 +33,8 @@ async def run_react(engine: Engine) -> None:
     """Search and finish as the model decides, within the budgets; ends with a stop reason."""
     while True:
         continue_as_new_if_suggested(engine)
-        step = react.before_decision(engine.state, engine.task)
+        cost = next_cost(engine, names.DECIDE)
+        step = react.before_decision(engine.state, engine.task, cost)
         if isinstance(step, react.Finish):
             engine.end(step.stop_reason)
             return
@@ -68,6 +71,10 @@ async def run_direct(engine: Engine) -> None:
     if not ledger.has_evidence(state.ledger):
         engine.end("no_progress", observation.note)
         return
+    exhausted = react.used_up(state, task, next_cost(engine, names.ANSWER))
+    if exhausted is not None:
+        engine.end(exhausted)
+        return
     answer: AnswerResult = await _model_call(
         engine,
         ports.answer(task.settings),
@@ -95,18 +102,26 @@ async def _decide(engine: Engine, step: react.Decide) -> NextAction:
 async def _model_call(engine: Engine, port: ports.Port, snapshot: DecideInput, summary: str) -> Any:
     """Reserve, call, settle; a call that failed for good ends the run with its reason."""
     engine.event("model_started", model_call=snapshot.call)
+    # The snapshot counts the call already: it tells nothing of what a call takes.
+    engine.reserved_calls += 1
+    charge = Charge(engine, port.activity, next_cost(engine, port.activity))
     try:
         result = await engine.perform(port, snapshot, summary)
     except ActFailedError as failed:
-        if not failed.settled:
+        if failed.usage is None:
             engine.settle_lost()
+        charge.settle(failed.usage)
         detail = outcome.error_text(failed.error_type, failed.message)
         engine.end(outcome.stop_reason_of(failed.error_type), detail)
         raise RunEnded from None
     except (RunEnded, asyncio.CancelledError):
         engine.settle_lost()
+        charge.settle(None)
         raise
+    finally:
+        engine.reserved_calls -= 1
     engine.settle(result.usage)
+    charge.settle(result.usage)
     return result
 
 

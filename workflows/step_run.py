@@ -42,7 +42,16 @@ from workflows.logic.step_rules import (
     was_tried,
     wider,
 )
-from workflows.model_acts import ExhaustedError, MalformedError, call_model, room_of
+from workflows.model_acts import (
+    DECISION_KEPT,
+    STEP_NEEDS,
+    ExhaustedError,
+    MalformedError,
+    call_model,
+    is_decision_kept,
+    room_of,
+    why_no_decision,
+)
 from workflows.people import answer_of, pending
 from workflows.tool_calls import granted_call
 from workflows.trajectory import record
@@ -93,9 +102,10 @@ class StepRun:
     async def _search(self) -> Verdict | None:
         """Turns of decide and act, until the step is to write; a verdict if it has stalled."""
         while True:
-            room = room_of(self.engine)
+            room = room_of(self.engine, kept=is_decision_kept(self.engine, self.step))
             allowed = allowed_actions(self.state, self.engine.task, room)
             if not allowed:
+                self._check_worth_writing()
                 return None
             try:
                 action = await self._decide(allowed, room)
@@ -106,6 +116,14 @@ class StepRun:
             if await self._act(action):
                 return self._stalled()
 
+    def _check_worth_writing(self) -> None:
+        """With nothing to write from, a budget that allows no search ends the step."""
+        if self.engine.task.rules < DECISION_KEPT or self.state.numbers or self.upstream():
+            return
+        exhausted = why_no_decision(self.engine)
+        if exhausted is not None:
+            raise ExhaustedError(exhausted)
+
     def _stalled(self) -> Verdict:
         reason = "the same search brought nothing new three times"
         return Verdict(passed=False, score=0.0, layer="goal", reason=reason, scope="global")
@@ -113,6 +131,9 @@ class StepRun:
     async def _decide(self, allowed: list[str], room: Room) -> StepAction:
         port = ports.step_action(self.engine.task.settings)
         summary = f"{self.step.id} attempt {self.state.attempts}: decide"
+        kept = is_decision_kept(self.engine, self.step)
+        if kept:
+            self.engine.needs[self.step.id] = STEP_NEEDS
         result: StepActionResult = await call_model(
             self.engine,
             port,
@@ -120,6 +141,7 @@ class StepRun:
                 call, allowed, calls_left(self.state, self.engine.task, room)
             ),
             summary,
+            kept=kept,
         )
         action = result.action
         record(

@@ -18,6 +18,7 @@ from workflows.contracts.plan_acts import (
     SupportResult,
     WriteResult,
 )
+from workflows.contracts.result import StopReason
 from workflows.contracts.verdict import Verdict
 from workflows.engine import Engine
 from workflows.model_acts import ask_judge
@@ -39,6 +40,7 @@ class Verification:
         self.limitations = [""] * len(self.outcomes)
         self.reasons = [""] * len(self.outcomes)
         self.failed: list[str] = []  # judge calls without a verdict
+        self.exhausted: StopReason | None = None  # the budget that forbade one
 
     async def verdict(self) -> Verdict | None:
         """The verdict on the step; None where there is none.
@@ -139,7 +141,8 @@ class Verification:
 
     async def _asked(self, port: Port, argument: Callable[[int], Any], summary: str) -> Any:
         """Ask a judge; None if there is no verdict, which is kept as a failure."""
-        result, problem = await ask_judge(self.engine, port, argument, summary)
+        result, problem, exhausted = await ask_judge(self.engine, port, argument, summary)
         if result is None:
+            self.exhausted = self.exhausted or exhausted
             self.failed.append(f"{summary}: {problem}"[:300])
         return result

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, SecretStr
 
-Role = Literal["planner", "executor", "judge"]
+from workflows.contracts.price import Price, Role
 
 ROLES: Final[tuple[Role, ...]] = ("planner", "executor", "judge")
 EXTRACTIVE: Final = "extractive"
@@ -29,6 +29,7 @@ class Profile(BaseModel):
         model: the server's name of the model, "" for the extractive one.
         base_url: address of the server, None for the client library's own default.
         display: how results and reports name the model.
+        price: of its tokens, None where the environment names none.
         setting: the environment variable that chose the model, for error messages.
     """
 
@@ -40,6 +41,7 @@ class Profile(BaseModel):
     base_url: str | None = None
     api_key: SecretStr | None = None
     display: str
+    price: Price | None = None
     setting: str = "OPENAI_MODEL"
 
 
@@ -66,6 +68,19 @@ class Profiles:
         if profile is None:
             raise ProfileError(f"no model profile {name!r}; there are: {', '.join(self.names())}")
         return profile
+
+    def priced(self, prices: Mapping[str, Price]) -> "Profiles":
+        """The same profiles with the prices of their models; the extractive one costs nothing."""
+        free = Price(prompt="0", completion="0")
+        return Profiles(
+            [
+                each.model_copy(
+                    update={"price": free if each.kind == "extractive" else prices.get(each.model)}
+                )
+                for each in self._profiles.values()
+            ],
+            self._roles,
+        )
 
     def for_role(self, role: Role, chosen: str | None = None) -> Profile:
         """The profile a task chose for a role, else the worker's default for it.

@@ -10,6 +10,7 @@ import pytest
 from cli.columns import columns
 from cli.corpora import existing_path, name_for, slug
 from cli.demo import NOTES
+from cli.look import dollars
 from cli.options import RunOptions
 from cli.outcome import Outcome, exit_code
 from cli.screen import Screen, dump
@@ -72,7 +73,7 @@ def test_only_what_was_given_goes_into_the_task() -> None:
 def test_options_become_fields() -> None:
     options = _options(
         goal="什么能节省内存？", topic=["ksm", "压缩"], language="zh", strategy="react",
-        max_model_calls=3, max_tool_calls=0, max_active_seconds=1.5,
+        max_model_calls=3, max_tool_calls=0, max_active_seconds=1.5, max_cost=0.25,
     )  # fmt: skip
     assert task_of(options, ["notes"]).model_dump(mode="json", exclude_unset=True) == {
         "goal": "什么能节省内存？",
@@ -80,7 +81,12 @@ def test_options_become_fields() -> None:
         "corpora": ["notes"],
         "strategy": "react",
         "language": "zh",
-        "limits": {"max_model_calls": 3, "max_tool_calls": 0, "max_active_seconds": 1.5},
+        "limits": {
+            "max_model_calls": 3,
+            "max_tool_calls": 0,
+            "max_cost": 0.25,
+            "max_active_seconds": 1.5,
+        },
     }
 
 
@@ -168,3 +174,16 @@ def test_notes_of_the_demo() -> None:
     words = notes["tool_contract.md"].casefold().replace("_", " ").split()
     assert not {"agent", "loop", "agents"} & set(words)
     assert 250 <= len(words) <= 600
+
+
+@pytest.mark.parametrize(
+    ("cost", "most", "shown"),
+    [
+        ("0", None, ""),
+        ("0.12", None, ", US dollars 0.12"),
+        ("0.12", "0.5", ", US dollars 0.12 of 0.5"),
+        ("0", "0.5", ", US dollars 0 of 0.5"),
+    ],
+)
+def test_a_cost_is_shown_where_it_is_known(cost: str, most: str | None, shown: str) -> None:
+    assert dollars({"cost": cost}, {"max_cost": most}) == shown

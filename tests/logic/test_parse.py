@@ -62,7 +62,8 @@ STEP = {"id": "a", "goal": "g", "accept": "x"}
         ({"goal": "x", "approvals": {"tools": "none"}}, "approvals.tools"),
         ({"goal": "x", "approvals": {"expires_after_seconds": 0}}, "approvals.expires_after"),
         ({"goal": "x", "strategy": "direct", "limits": {"max_rounds": 3}}, "max_rounds"),
-        ({"goal": "x", "limits": {"max_cost": 3}}, "limits.max_cost"),
+        ({"goal": "x", "limits": {"max_cost": -0.5}}, "limits.max_cost"),
+        ({"goal": "x", "limits": {"max_cost": True}}, "limits.max_cost"),
         ({"goal": "x", "corpora": ["../etc"]}, "corpora.0"),
     ],
 )

@@ -126,6 +126,18 @@ BOUNDS = budget.Bounds(10, 5, 3, 1000, Decimal(2), 60.0)
             {},
             "cost_budget",
         ),
+        (
+            {"cost": Decimal(1), "reserved_cost": Decimal("0.9")},
+            {"kind": "model", "estimated_cost": Decimal("0.2")},
+            {},
+            "cost_budget",
+        ),
+        (
+            {"cost": Decimal(1)},
+            {"kind": "model", "estimated_cost": Decimal("0.2")},
+            {"cost": Decimal("0.9")},
+            "cost_budget",
+        ),
         ({"active_seconds": 50.0}, {"kind": "tool"}, {"seconds": 20.0}, "timeout"),
     ],
 )

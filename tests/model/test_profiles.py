@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from activities.model.profiles import ProfileError, profiles_from
+from workflows.contracts.price import Price
 
 FULL = {"api_key": "sk-secret-value", "model": "m1"}
 
@@ -34,6 +35,14 @@ def test_a_role_may_have_a_model_of_its_own() -> None:
     assert profiles.for_role("executor").model == "m1"
     assert profiles.for_role("judge").setting == "OPENAI_MODEL_JUDGE"
     assert profiles.for_role("judge").api_key is None
+
+
+def test_prices_go_by_the_name_of_the_model() -> None:
+    price = Price(prompt="2", completion="8")
+    profiles = profiles_from(**FULL, judge="m3").priced({"m1": price, "m2": price})
+    assert [profiles.for_role(role).price for role in ("planner", "judge")] == [price, None]
+    assert profiles.get("extractive").price == Price(prompt="0", completion="0")
+    assert profiles_from(**FULL).get("default").price is None
 
 
 def test_a_task_may_choose() -> None:

@@ -8,6 +8,7 @@ import pytest
 from runtime.errors import UsageError
 from runtime.roots import add_root, allowed_roots, recorded_roots
 from runtime.settings import load_env
+from workflows.contracts.price import Price
 
 
 def test_defaults(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -72,6 +73,13 @@ def test_an_s3_store_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
         ("SUREFOOT_MODEL_SECONDS", "nan"),
         ("SUREFOOT_SEARCH_SECONDS", "-1"),
         ("SUREFOOT_HEARTBEAT_SECONDS", "inf"),
+        ("SUREFOOT_PRICES", "gpt-4.1"),
+        ("SUREFOOT_PRICES", "=1/2"),
+        ("SUREFOOT_PRICES", "gpt-4.1=2.00"),
+        ("SUREFOOT_PRICES", "gpt-4.1=2.00/-1"),
+        ("SUREFOOT_PRICES", "gpt-4.1=1e3/2"),
+        ("SUREFOOT_PRICES", "gpt-4.1=NaN/2"),
+        ("SUREFOOT_PRICES", "m=1/2,m=1/3"),
     ],
 )
 def test_a_bad_value_is_one_line_with_variable_and_value(
@@ -83,6 +91,15 @@ def test_a_bad_value_is_one_line_with_variable_and_value(
     assert str(error.value).startswith(f"{name}: ")
     assert repr(value) in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_prices_by_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load_env().prices == {}
+    monkeypatch.setenv("SUREFOOT_PRICES", " gpt-4.1=2.00/8.00, org/m:a=b = 0/0.000001 ,")
+    assert load_env().prices == {
+        "gpt-4.1": Price(prompt="2.00", completion="8.00"),
+        "org/m:a=b": Price(prompt="0", completion="0.000001"),
+    }
 
 
 def test_secrets_are_known_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:

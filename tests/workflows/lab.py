@@ -4,7 +4,7 @@ import asyncio
 import json
 import subprocess
 import uuid
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,14 +104,16 @@ async def lab(
     *,
     collections: bool = False,
     tools: Sequence[Tool] = (),
+    variables: Mapping[str, str] | None = None,
 ) -> AsyncGenerator[Lab]:
     """A lab on a server: one worker of all roles, whose scripts each test sets.
 
-    With `collections` it searches those of its home instead of the scripted notes.
+    With `collections` it searches those of its home instead of the scripted notes; `variables`
+    are added to the worker's environment.
     """
     search = ScriptedSearch()
     with ScriptedModel() as model:
-        env = environment(home, model.url)
+        env = environment(home, model.url, **(variables or {}))
         backend = CorpusBackend(home) if collections else TeachingBackend(search, set(KNOWN))
         client = environment_.client
         chosen = settings or Settings(

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import uuid
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,6 +125,7 @@ async def staged(
     tools: Sequence[Tool] = TOOLS,
     *,
     attributes: bool = True,
+    variables: Mapping[str, str] | None = None,
 ) -> AsyncGenerator[Stage]:
     """A server, a worker with tools, and the notes indexed."""
     folder = home / "documents"
@@ -136,7 +137,9 @@ async def staged(
         chosen = settings or Settings(
             attempts=1, model_seconds=10, search_seconds=10, heartbeat_seconds=5
         )
-        async with labs.lab(environment, home, chosen, collections=True, tools=tools) as ready:
+        async with labs.lab(
+            environment, home, chosen, collections=True, tools=tools, variables=variables
+        ) as ready:
             yield Stage(ready)
 
 

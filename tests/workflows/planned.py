@@ -24,6 +24,7 @@ class PlannedModel:
             for name, replies in script.items()
         }
         self._lock = threading.Lock()
+        self.tokens: tuple[int, int] = (100, 10)  # what the server says that a call took
         self.asked: list[tuple[str, dict[str, Any]]] = []
 
     def count(self, name: str) -> int:
@@ -46,7 +47,7 @@ class PlannedModel:
         made: Any = reply(user) if callable(reply) else reply
         if isinstance(made, dict) and "kind" in made and made["kind"] in _KINDS:
             return made
-        return {"kind": "decision", "value": made}
+        return {"kind": "decision", "value": made, "tokens": self.tokens}
 
 
 _KINDS = ("http", "hang", "error", "body", "no_choices", "raw", "decision")

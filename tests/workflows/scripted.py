@@ -119,13 +119,15 @@ def _completion(reply: dict[str, Any]) -> Any:
     else:
         content, finish, refusal = reply["content"], reply["finish_reason"], reply["refusal"]
     message = {"role": "assistant", "content": content, "refusal": refusal}
+    prompt, written = reply.get("tokens", (100, 10))
+    total = prompt + written
     return {
         "id": "x",
         "object": "chat.completion",
         "created": 1,
         "model": "scripted",
         "choices": [{"index": 0, "message": message, "finish_reason": finish}],
-        "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+        "usage": {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": total},
     }
 
 

@@ -25,11 +25,15 @@ Phase = Literal[
 LEDGER_ENTRIES = 1500  # sources of one run: beyond that a source is not taken in (state < 512 KB)
 SEEN_RANGES = 6000  # ranges of passages of one run
 EVENTS_KEPT = 200
+EVENTS_MOST = 1000  # of a plan, while the store does not take the older ones
 QUERIES_KEPT = 50
 
 
 class UsageState(Mutable):
-    """Counters; acts are counted when they are reserved (REQUIREMENTS 118, 119)."""
+    """Counters; acts are counted when they are reserved (REQUIREMENTS 118, 119).
+
+    `cost` is in US dollars, "0" also where a price is not known.
+    """
 
     model_calls: int = 0
     model_attempts: int = 0
@@ -38,6 +42,7 @@ class UsageState(Mutable):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     tokens_estimated: bool = False
+    cost: str = "0"
     active_seconds: float = 0.0
     waiting_seconds: float = 0.0
 
@@ -69,7 +74,8 @@ class RunState(Mutable):
         query_keys: first 16 hex digits of the SHA-256 of each query key that was tried.
         page_ref: newest index page in the evidence store, "" before the first search.
         page_first: number of the first evidence that is new on that page and has no number there.
-        events: the newest events, each with a sequence number `seq`.
+        events: the newest events, each with a sequence number `seq`; with a plan all those that the
+            store has not taken yet.
         older_events: where the ones before lie in the store (`strategy: plan`), "" if nowhere.
         goal: as the caller gave it, known before `prepared` is.
         dag: plan, steps and results of `strategy: plan`.

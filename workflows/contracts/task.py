@@ -23,6 +23,7 @@ from workflows.contracts.base import (
     not_blank,
 )
 from workflows.contracts.plan import Plan
+from workflows.contracts.price import MoneyText, RolePrices
 
 Strategy = Literal["plan", "react", "direct"]
 Goal = Annotated[str, StringConstraints(min_length=1, max_length=2000), AfterValidator(not_blank)]
@@ -55,7 +56,10 @@ class Topic(Strict):
 
 
 class Limits(_NoNull):
-    """Hard budgets as a caller gives them; what is left out is the strategy's default."""
+    """Hard budgets as a caller gives them; what is left out is the strategy's default.
+
+    `max_cost` is in US dollars.
+    """
 
     max_model_calls: CallsAtLeastOne | None = None
     max_tool_calls: Calls | None = None
@@ -67,7 +71,7 @@ class Limits(_NoNull):
     max_local_retries: Calls | None = None
     max_concurrency: Annotated[int, Field(ge=0, le=64)] | None = None
     max_tokens: NonNegative | None = None
-    max_cost: Annotated[float, Field(ge=0)] | None = None
+    max_cost: Annotated[float, Field(ge=0, le=1_000_000_000)] | None = None
     max_active_seconds: Annotated[float, Field(gt=0, le=2_592_000)] | None = None
 
 
@@ -129,7 +133,7 @@ class ResolvedLimits(Wire):
     max_tool_calls: NonNegative
     max_no_progress: Positive
     max_tokens: NonNegative | None = None
-    max_cost: float | None = None
+    max_cost: MoneyText | None = None
     max_active_seconds: float
     max_tool_calls_per_step: NonNegative = 1
     max_steps: NonNegative = 1
@@ -206,6 +210,9 @@ class ResolvedTask(Wire):
     Attributes:
         model: display name of the planner's model, as results and reports name it.
         planner, executor, judge: profiles of the roles; "" for the planner's.
+        rules: version of the loop's rules that this run keeps to; 2: a step's first decision is
+            kept back like its write, and nothing is written from nothing for want of a budget.
+        prices: of the roles' models, where this worker knows them.
         judge_extractive: whether nothing judges; then claims are verbatim quotes.
         plan: the caller's own plan, None if the planner makes one.
         specs: the tools of this run.
@@ -227,6 +234,8 @@ class ResolvedTask(Wire):
     extractive: bool
     executor: str = ""
     judge: str = ""
+    rules: Positive = 1
+    prices: RolePrices = RolePrices()
     judge_extractive: bool = True
     plan: Plan | None = None
     specs: list[ToolSpec] = []

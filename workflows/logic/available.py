@@ -19,8 +19,6 @@ def not_available(task: Task) -> list[str]:
             f"approvals.questions: belongs to strategy plan, found strategy {task.strategy}"
         )
     problems += [] if planned else _limits(task.limits)
-    if task.limits.max_cost is not None:
-        problems.append("limits.max_cost: a budget of money is not available yet; use max_tokens")
     return problems
 
 

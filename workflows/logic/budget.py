@@ -45,6 +45,7 @@ class Kept:
     model_calls: int = 0
     tool_calls: int = 0
     seconds: float = 0.0
+    cost: Decimal = _NOTHING
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def may_start(bounds: Bounds, spent: Spent, kept: Kept, act: Act) -> Reserved | 
     checks: tuple[tuple[bool, StopReason], ...] = (
         (_counted(bounds, spent, back, act), _REASONS[act.kind]),
         (_tokens(bounds, spent, back, act), "token_budget"),
-        (_cost(bounds, spent, act), "cost_budget"),
+        (_cost(bounds, spent, back, act), "cost_budget"),
         (spent.active_seconds + back.seconds <= bounds.max_active_seconds, "timeout"),
     )
     for allowed, reason in checks:
@@ -116,11 +117,11 @@ def _tokens(bounds: Bounds, spent: Spent, kept: Kept, act: Act) -> bool:
     )
 
 
-def _cost(bounds: Bounds, spent: Spent, act: Act) -> bool:
-    if bounds.max_cost is None:
+def _cost(bounds: Bounds, spent: Spent, kept: Kept, act: Act) -> bool:
+    """What costs nothing may always start: 0 allows no money, not no work."""
+    if bounds.max_cost is None or not act.estimated_cost:
         return True
-    used = spent.cost + spent.reserved_cost
-    return used < bounds.max_cost and used + act.estimated_cost <= bounds.max_cost
+    return spent.cost + spent.reserved_cost + kept.cost + act.estimated_cost <= bounds.max_cost
 
 
 def _with(spent: Spent, act: Act) -> Spent:

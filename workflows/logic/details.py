@@ -3,12 +3,15 @@
 On top what it waits for, then phase, plan, budgets (DESIGN, "People": what the Web UI shows).
 """
 
+from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 
 from workflows.contracts.plan_state import StepState
 from workflows.contracts.state import RunState
+from workflows.contracts.task import ResolvedTask
 from workflows.logic.asking import language_of_run, spaced, waiting_lines
+from workflows.logic.cost import money_text, prices_known
 from workflows.logic.headings import Words
 from workflows.logic.ledger import missing_topics
 
@@ -59,9 +62,19 @@ def _budgets(state: RunState, words: Words) -> list[str]:
             spaced(f"| {words(n)} | {used} | {most} | {max(0, most - used)} |")
             for n, used, most in rows
         ),
+        *(spaced(row) for row in _cost(state, task, words)),
         "",
         f"{words('missing_now')}{words('colon')}{named}",
     ]
+
+
+def _cost(state: RunState, task: ResolvedTask, words: Words) -> list[str]:
+    """The row of the cost, where it can be told."""
+    if not prices_known(task):
+        return []
+    cost, most = Decimal(state.usage.cost), task.limits.max_cost
+    left = "–" if most is None else money_text(max(Decimal(0), Decimal(most) - cost))
+    return [f"| {words('cost')} | {state.usage.cost} | {most or '–'} | {left} |"]
 
 
 def _plan_table(state: RunState, words: Words) -> list[str]:

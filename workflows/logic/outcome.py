@@ -20,6 +20,7 @@ _REASONS: Final[dict[StopReason, str]] = {
     "model_budget": "every allowed model call was used",
     "tool_budget": "every allowed tool call was used",
     "token_budget": "every allowed token was used",
+    "cost_budget": "the allowed cost was used up",
     "timeout": "the run's active time was used up",
     "internal_error": "the run could not go on",
     "round_limit": "every allowed round was used",

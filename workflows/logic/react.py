@@ -1,17 +1,19 @@
 """The `react` loop's decisions: what comes before a model call and what after one.
 
-Order before a decision: no progress, then model budget, then tokens (REQUIREMENTS 110, 121, 136).
+Order before a decision: no progress, then model budget, tokens, money (REQUIREMENTS 110, 121, 136).
 A used-up tool budget still allows one closing decision; a further search request stops the run
 (REQUIREMENTS 120). A finish leads to closing whatever it claims (REQUIREMENTS 5, 10, 11).
 """
 
 import hashlib
 from dataclasses import dataclass
+from decimal import Decimal
 
 from workflows.contracts.decision import NextAction
 from workflows.contracts.result import StopReason
 from workflows.contracts.state import RunState
 from workflows.contracts.task import ResolvedTask
+from workflows.logic.budget import Act, Bounds, Exhausted, Kept, Spent, may_start
 from workflows.logic.terms import query_key
 
 
@@ -44,15 +46,18 @@ class Finish:
     stop_reason: StopReason
 
 
-def before_decision(state: RunState, task: ResolvedTask) -> Decide | Finish:
-    """What the loop does next, before any model call."""
+def before_decision(
+    state: RunState, task: ResolvedTask, cost: Decimal = Decimal(0)
+) -> Decide | Finish:
+    """What the loop does next, before any model call, which is likely to cost `cost` dollars."""
     limits, usage = task.limits, state.usage
     if state.no_progress >= limits.max_no_progress:
         return Finish("no_progress")
     if usage.model_calls >= limits.max_model_calls:
         return Finish("model_budget")
-    if tokens_used_up(state, task):
-        return Finish("token_budget")
+    exhausted = used_up(state, task, cost)
+    if exhausted is not None:
+        return Finish(exhausted)
     remaining = max(0, limits.max_tool_calls - usage.tool_calls) if "search" in task.tools else 0
     return Decide(allow_search=remaining > 0, remaining_tool_calls=remaining)
 
@@ -68,6 +73,19 @@ def after_decision(
     if key_digest(decision.query) in state.query_keys:
         return Repeat(decision.query)
     return Search(decision.query)
+
+
+def used_up(state: RunState, task: ResolvedTask, cost: Decimal) -> StopReason | None:
+    """The budget of tokens or money that forbids a call that is likely to cost `cost` dollars."""
+    if tokens_used_up(state, task):
+        return "token_budget"
+    most = task.limits.max_cost
+    bounds = Bounds(
+        task.limits.max_model_calls, 0, max_cost=None if most is None else Decimal(most)
+    )
+    spent = Spent(cost=Decimal(state.usage.cost))
+    found = may_start(bounds, spent, Kept(), Act("model", estimated_cost=cost, uses_kept=True))
+    return found.stop_reason if isinstance(found, Exhausted) else None
 
 
 def tokens_used_up(state: RunState, task: ResolvedTask) -> bool:

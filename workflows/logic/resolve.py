@@ -1,5 +1,7 @@
 """Every default of a task resolved once (INTERFACE, "Limits"; DESIGN, "State and history")."""
 
+from decimal import Decimal
+
 from workflows.contracts.task import (
     Limits,
     ResolvedApprovals,
@@ -10,12 +12,14 @@ from workflows.contracts.task import (
     Strategy,
     Task,
 )
+from workflows.logic.cost import money_text
 from workflows.logic.terms import content_query, language_of, names_of
 
 GOAL_TOPIC = "goal"  # the id of the one topic of a task that requires none (C40)
 
 
 DEFAULT_STRATEGY: Strategy = "plan"
+RULES = 2  # of new runs; those before keep to theirs, so that their histories replay
 _STEPS = 6
 
 
@@ -49,6 +53,7 @@ def resolve(
         model=model,
         extractive=extractive,
         plan=task.plan,
+        rules=RULES,
         approvals=ResolvedApprovals(**task.approvals.model_dump()),
         settings=settings,
         tenant=task.tenant,
@@ -83,6 +88,7 @@ def limits_for(strategy: Strategy, given: Limits, topics: int, steps: int = 0) -
         max_tool_calls=min(tool_calls, per_step),
         max_no_progress=_or(given.max_no_progress, 2),
         max_tokens=given.max_tokens,
+        max_cost=_money(given.max_cost),
         max_active_seconds=float(given.max_active_seconds or (600 if react else 120)),
     )
 
@@ -101,7 +107,7 @@ def _plan_limits(given: Limits, topics: int, steps: int) -> ResolvedLimits:
         max_local_retries=_or(given.max_local_retries, 2),
         max_concurrency=max(1, _or(given.max_concurrency, 4)),
         max_tokens=_or(given.max_tokens, 600_000),
-        max_cost=given.max_cost,
+        max_cost=_money(given.max_cost),
         max_active_seconds=float(given.max_active_seconds or 1800),
     )
 
@@ -112,6 +118,11 @@ def _steps_of(task: Task) -> int:
 
 def _or(given: int | None, default: int) -> int:
     return default if given is None else given
+
+
+def _money(given: float | None) -> str | None:
+    """The number as it was written."""
+    return None if given is None else money_text(Decimal(repr(given)))
 
 
 def _topic(topic_id: str, question: str) -> ResolvedTopic:
