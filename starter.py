@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 from cli.execute import execute
-from cli.options import DemoOptions, Follow, Output, RunOptions, StartOptions, takes
+from cli.options import (
+    AnswerOptions,
+    ApproveOptions,
+    DemoOptions,
+    Follow,
+    Output,
+    RejectOptions,
+    RunOptions,
+    StartOptions,
+    takes,
+)
 
 app = typer.Typer(
     help="Research that holds up: every claim backed by a source, every gap admitted.",
@@ -89,9 +99,36 @@ def list_runs(
 @app.command()
 def requests(run_id: Id, json: Json = False) -> None:
     """What a run asks of people, and how it took the messages it got."""
-    from cli.look import requests_command
+    from cli.deciding import requests_command
 
     execute(lambda: requests_command(run_id, Output(json=json)))
+
+
+@app.command()
+@takes(ApproveOptions)
+def approve(options: ApproveOptions) -> None:
+    """Grant what a run asks for: its plan, a call, its report. It is shown first."""
+    from cli.deciding import approve_command
+
+    execute(lambda: approve_command(options))
+
+
+@app.command()
+@takes(RejectOptions)
+def reject(options: RejectOptions) -> None:
+    """Refuse what a run asks for. It is shown first."""
+    from cli.deciding import reject_command
+
+    execute(lambda: reject_command(options))
+
+
+@app.command()
+@takes(AnswerOptions)
+def answer(options: AnswerOptions) -> None:
+    """Answer a question of a run."""
+    from cli.deciding import answer_command
+
+    execute(lambda: answer_command(options))
 
 
 @app.command()

@@ -14,12 +14,17 @@ from temporalio.exceptions import (
 )
 from temporalio.service import RPCError
 
+from cli.board import board, plan_lines
+from cli.in_place import InPlace
 from cli.outcome import Outcome
 from cli.patience import patient_result
+from cli.queries import queried
 from cli.records import stored_result
 from cli.screen import Screen
 from cli.session import Session
+from cli.words import words_of
 from workflows.contracts.names import INVALID_TASK
+from workflows.logic.headings import Words
 
 _POLL_EMBEDDED: Final = 0.2  # seconds between queries
 _POLL_REMOTE: Final = 1.0
@@ -34,15 +39,16 @@ class Events:
         self._screen = screen
         self._seen = 0
 
-    async def poll(self, handle: WorkflowHandle[Any, Any]) -> bool:
-        """Ask once and tell what is new; whether the run answered."""
+    async def poll(self, handle: WorkflowHandle[Any, Any]) -> bool | None:
+        """Ask once and tell what is new; whether anything was, None where nobody answered."""
         try:
             answer = await handle.query("trajectory", rpc_timeout=timedelta(seconds=_QUERY_SECONDS))
         except (RPCError, WorkflowQueryFailedError):
-            return False  # no worker yet, a restart, a run that has not begun: asked again
+            return None  # no worker yet, a restart, a run that has not begun: asked again
+        before = self._seen
         for event in answer["events"]:
             self._tell(event)
-        return True
+        return self._seen > before
 
     def _tell(self, event: dict[str, Any]) -> None:
         number = int(event["seq"])
@@ -56,6 +62,54 @@ class Events:
         line = _line(bare)
         if line:
             self._screen.now(line)
+
+
+class Standing:
+    """Where a run stands: its plan above the spinner, and what it asks of people."""
+
+    def __init__(self, session: Session, workflow_id: str, screen: Screen) -> None:
+        self._session = session
+        self._id = workflow_id
+        self._screen = screen
+        self._people = InPlace(session, workflow_id, screen)
+        self._version = 0
+        self._asked: list[str] = []
+
+    async def look(self) -> None:
+        """Look once, and show what has changed."""
+        if self._screen.events:
+            return
+        status = await queried(self._session, self._id, "status")
+        if status is None:
+            return
+        words = words_of(str(status.get("language") or "en"))
+        if status.get("strategy") == "plan":
+            await self._show_plan(status, words)
+        asked = cast("list[str]", status.get("open_requests") or [])
+        if asked != self._asked:
+            known = await queried(self._session, self._id, "requests")
+            if known is not None:
+                self._asked = [str(item["id"]) for item in known["open"]]
+                await self._people.take(known)
+        if asked:
+            kinds = cast("list[str]", status.get("awaiting") or [])
+            what = words("comma").join(words(f"wait_{kind}") for kind in kinds)
+            self._screen.now(words("waits", what=what))
+
+    async def close(self) -> None:
+        """Nobody looks any more."""
+        await self._people.close()
+
+    async def _show_plan(self, status: dict[str, Any], words: Words) -> None:
+        plan = await queried(self._session, self._id, "plan")
+        if plan is None:
+            return
+        if self._screen.live:
+            self._screen.board(board(plan, status, words))
+        elif plan.get("steps") and plan["version"] != self._version:
+            self._version = plan["version"]
+            for line in plan_lines(plan, words):
+                self._screen.say(line)
 
 
 def _line(event: dict[str, Any]) -> str:
@@ -102,9 +156,9 @@ def _observation(event: dict[str, Any]) -> str:
 async def follow(session: Session, workflow_id: str, screen: Screen) -> Outcome:
     """Wait for the run's end, telling its events meanwhile."""
     handle = session.client.get_workflow_handle(workflow_id)
-    events = Events(screen)
+    events, standing = Events(screen), Standing(session, workflow_id, screen)
     waiting = asyncio.create_task(_wait(session, handle))
-    telling = asyncio.create_task(_tell(session, handle, events))
+    telling = asyncio.create_task(_tell(session, handle, events, standing))
     try:
         outcome = await waiting
     finally:
@@ -112,8 +166,9 @@ async def follow(session: Session, workflow_id: str, screen: Screen) -> Outcome:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await task
+        await standing.close()
     for _ in range(_LAST_POLLS):
-        if await events.poll(handle):
+        if await events.poll(handle) is not None:
             break
     else:
         screen.warn("no worker answers, so the newest events are not shown")
@@ -126,9 +181,19 @@ async def outcome_of(session: Session, workflow_id: str) -> Outcome:
     return await _wait(session, session.client.get_workflow_handle(workflow_id))
 
 
-async def _tell(session: Session, handle: WorkflowHandle[Any, Any], events: Events) -> None:
+async def _tell(
+    session: Session, handle: WorkflowHandle[Any, Any], events: Events, standing: Standing
+) -> None:
+    """Tell events and standing; a look that fails, as when the server restarts, is made again."""
+    looked = False
     while True:
-        await events.poll(handle)
+        news = await events.poll(handle)
+        if news or (news is False and not looked):
+            try:
+                await standing.look()
+                looked = True
+            except RPCError:
+                looked = False
         await asyncio.sleep(_POLL_EMBEDDED if session.embedded else _POLL_REMOTE)
 
 

@@ -1,28 +1,28 @@
-"""Look at runs and message them: `show`, `list`, `requests`, `stop`."""
+"""Look at runs and stop them: `show`, `list`, `stop`."""
 
-import getpass
-from datetime import datetime, timedelta
+import shlex
+from datetime import datetime
 from typing import Any, Final, cast
 
 from temporalio.client import (
     WorkflowExecution,
     WorkflowExecutionDescription,
-    WorkflowQueryFailedError,
 )
 from temporalio.common import SearchAttributeKey
-from temporalio.service import RPCError, RPCStatusCode
 
 from cli.answer import summary, whole_report
 from cli.columns import columns
 from cli.follow import outcome_of
 from cli.options import Output
 from cli.outcome import OK, Outcome
+from cli.queries import memo_of, open_run, queried
 from cli.records import stored_result
 from cli.screen import Screen, dump, write, write_markdown
+from cli.sending import user
 from cli.session import Session, connected, is_embedded, someone_polls
 from runtime.errors import UsageError
 from runtime.settings import load_env
-from workflows.contracts.names import AGENT_RUN, MEMO
+from workflows.contracts.names import AGENT_RUN
 from workflows.logic.inbox import read_message
 
 _QUERY_SECONDS: Final = 5.0
@@ -60,10 +60,10 @@ def _write_rows(rows: list[dict[str, Any]], output: Output) -> None:
     if output.json:
         write(dump(rows))
     elif rows:
-        head = ("ID", "STATE", "STOP REASON", "STARTED")
+        head = ("ID", "STATE", "STOP REASON", "STARTED", "WAITS FOR")
         cells = [
             (r["workflow_id"], r["status"] or r["phase"] or r["execution"], r["stop_reason"],
-             r["started"])
+             r["started"], ", ".join(r["waits_for"]))
             for r in rows
         ]  # fmt: skip
         write(columns([head, *cells]))
@@ -71,45 +71,17 @@ def _write_rows(rows: list[dict[str, Any]], output: Output) -> None:
         write("no runs yet")
 
 
-async def requests_command(workflow_id: str, output: Output) -> int:
-    """`requests ID`: open requests to people, and how messages were taken."""
-    env, embedded = load_env(), is_embedded()
-    async with connected(env, embedded=embedded) as session:
-        described = await session.client.get_workflow_handle(workflow_id).describe()
-        answer = await _query(session, workflow_id, "requests")
-        known = answer or {"open": (await _memo(described)).get("requests", []), "messages": []}
-    if output.json:
-        write(dump(known))
-        return OK
-    opened = cast("list[Any]", known["open"])
-    write("\n".join(dump(item) for item in opened) if opened else "nothing is asked")
-    lines = [
-        (m["at"], m["name"], m["outcome"], m["reason"])
-        for m in cast("list[Any]", known["messages"])
-    ]
-    if lines:
-        write(columns([("AT", "MESSAGE", "OUTCOME", "REASON"), *lines]))
-    elif answer is None:
-        write("(no worker answers, so earlier messages are not shown)")
-    return OK
-
-
 async def stop_command(workflow_id: str, reason: str, by: str) -> int:
     """`stop ID`: finish now, with a partial report."""
-    payload = {"by": by or _user(), "reason": reason}
+    payload = {"by": by or user(), "reason": reason}
     read = read_message("stop", [payload])
     if read.value is None:
         raise UsageError(read.reason)
     env, embedded = load_env(), is_embedded()
     with Screen() as screen:
         async with connected(env, embedded=embedded) as session:
-            handle = session.client.get_workflow_handle(workflow_id)
-            described = await handle.describe()
-            if described.close_time is not None:
-                raise UsageError(
-                    f"{workflow_id} has already ended; `starter.py show {workflow_id}`"
-                )
-            await handle.signal("stop", payload)
+            await open_run(session, workflow_id)
+            await session.client.get_workflow_handle(workflow_id).signal("stop", payload)
             polled = await someone_polls(session)
         write(f"{workflow_id} was told to stop")
         if not polled:
@@ -125,10 +97,11 @@ async def _show_from_server(
     described = await session.client.get_workflow_handle(workflow_id).describe()
     if described.close_time is not None:
         return await _show_closed(await outcome_of(session, workflow_id), screen, output)
-    status = await _query(session, workflow_id, "status")
+    answers = await someone_polls(session)
+    status = await queried(session, workflow_id, "status") if answers else None
     document: dict[str, Any] = {
         **await _row(described),
-        "memo": await _memo(described),
+        "memo": await memo_of(described),
         "state": status,
     }
     if output.json:
@@ -159,6 +132,12 @@ def _status_lines(document: dict[str, Any]) -> list[str]:
         f"{document['workflow_id']}: {state.get('phase') or document['phase'] or 'open'}",
         f"started {document['started']}",
     ]
+    if document["waits_for"]:
+        run = shlex.quote(document["workflow_id"])
+        lines += [
+            f"waits for: {', '.join(document['waits_for'])}",
+            f"  what it asks, and how to answer: uv run starter.py requests {run}",
+        ]
     if state:
         usage: dict[str, Any] = state.get("usage") or {}
         limits: dict[str, Any] = state.get("limits") or {}
@@ -188,46 +167,20 @@ async def _row(execution: WorkflowExecution | WorkflowExecutionDescription) -> d
     """What a list shows of a run, from what the server itself knows."""
     attributes = execution.typed_search_attributes
     status = execution.status.name.lower() if execution.status is not None else "unknown"
+    memo = await memo_of(execution)
+    asked = cast("list[Any]", memo.get("requests", [])) if execution.close_time is None else []
     return {
         "workflow_id": execution.id,
         "run_id": execution.run_id,
         "execution": status,
-        "phase": (await _memo(execution)).get("phase", ""),
+        "phase": memo.get("phase", ""),
         "status": attributes.get(_STATUS, ""),
         "stop_reason": attributes.get(_STOP_REASON, ""),
+        "waits_for": [str(request["id"]) for request in asked],
         "started": _time(execution.start_time),
         "closed": _time(execution.close_time),
     }
 
 
-async def _memo(execution: WorkflowExecution | WorkflowExecutionDescription) -> dict[str, Any]:
-
-    memo: Any = (await execution.memo()).get(MEMO)
-    return cast("dict[str, Any]", memo) if isinstance(memo, dict) else {}
-
-
-async def _query(session: Session, workflow_id: str, name: str) -> dict[str, Any] | None:
-    """A query's answer; None where no worker gives one in time."""
-    handle = session.client.get_workflow_handle(workflow_id)
-    if not await someone_polls(session):
-        return None
-    try:
-        return await handle.query(name, rpc_timeout=timedelta(seconds=_QUERY_SECONDS))
-    except WorkflowQueryFailedError:
-        return None
-    except RPCError as error:
-        if error.status is RPCStatusCode.NOT_FOUND:
-            raise
-        return None
-
-
 def _time(at: datetime | None) -> str:
     return "" if at is None else at.astimezone().isoformat(timespec="seconds")
-
-
-def _user() -> str:
-    """Who is at the keyboard; recorded, not authenticated."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError, ImportError):  # a user id without a name, as in containers
-        return ""

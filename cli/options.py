@@ -15,6 +15,7 @@ import typer
 _O = TypeVar("_O")
 
 _RUN = "What is wanted"
+_PEOPLE = "People"
 _LIMITS = "Limits"
 _OUTPUT = "Output"
 
@@ -127,11 +128,39 @@ class TaskOptions:
         str,
         typer.Option(
             "--approve",
-            help="What a person is asked for before it counts: plan, report, or plan,report.",
+            help="What a person is asked for before it counts: plan, report, tools (every call, "
+            "not only those with effects), separated by commas.",
             metavar="plan,report",
-            rich_help_panel=_RUN,
+            rich_help_panel=_PEOPLE,
         ),
     ] = ""
+    approver: Annotated[
+        list[str],
+        typer.Option(
+            "--approver",
+            help="Who may decide; may be given several times. Without any: anyone.",
+            metavar="NAME",
+            rich_help_panel=_PEOPLE,
+        ),
+    ] = dataclasses.field(default_factory=list[str])
+    expires_after: Annotated[
+        str,
+        typer.Option(
+            "--expires-after",
+            help="How long a request waits, such as 90s, 30m, 12h or 3d; silence never grants. "
+            "Without it: as long as it takes.",
+            metavar="TIME",
+            rich_help_panel=_PEOPLE,
+        ),
+    ] = ""
+    ask: Annotated[
+        bool,
+        typer.Option(
+            "--ask",
+            help="Let a model ask you what only a person can know.",
+            rich_help_panel=_PEOPLE,
+        ),
+    ] = False
     language: Annotated[
         str | None,
         typer.Option(
@@ -212,4 +241,59 @@ class DemoOptions(Follow):
     goal: Annotated[
         str | None,
         typer.Option("--goal", help="Another goal, in English or Chinese; topics stay the same."),
+    ] = None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DecideOptions(Output):
+    """What `approve`, `reject` and `answer` share."""
+
+    run_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the run.")]
+    request: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[REQUEST]", help="Id of the request; without it, the only one that is open."
+        ),
+    ] = None
+    by: Annotated[str, typer.Option("--by", help="Who decides; default: the name of the user.")] = (
+        ""
+    )
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before it is sent.")] = False
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RejectOptions(DecideOptions):
+    """Options of `reject`."""
+
+    comment: Annotated[
+        str,
+        typer.Option(
+            "--comment",
+            help="What should change: it is mended once and asked again. Without it the run ends.",
+        ),
+    ] = ""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ApproveOptions(DecideOptions):
+    """Options of `approve`."""
+
+    comment: Annotated[str, typer.Option("--comment", help="Kept beside the decision.")] = ""
+    edits: Annotated[
+        str,
+        typer.Option(
+            "--edits",
+            help="What replaces what is asked: a JSON object, of a report its text; @FILE holds "
+            "it.",
+            metavar="JSON|@FILE",
+        ),
+    ] = ""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AnswerOptions(DecideOptions):
+    """Options of `answer`."""
+
+    text: Annotated[
+        str | None, typer.Argument(metavar="[TEXT]", help="The answer; without it, you are asked.")
     ] = None

@@ -1,7 +1,7 @@
 """What a person sees: the answer on standard output, everything else on standard error.
 
-On a terminal there is a spinner and rendered Markdown; elsewhere plain lines, so that logs stay
-readable and `--json` and `--events` stay machine-readable.
+On a terminal there is a spinner below the plan, and rendered Markdown; elsewhere plain lines, so
+that logs stay readable and `--json` and `--events` stay machine-readable.
 """
 
 # ruff: noqa: PLC0415 - rich is slow to import and needed on a terminal only
@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 from workflows.logic.safe_markdown import visible
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.live import Live
     from rich.progress import Progress, TaskID
-    from rich.status import Status
+    from rich.spinner import Spinner
 
 _STEPS = 10  # lines of a progress bar where there is no terminal
 
@@ -65,7 +67,10 @@ class Screen:
     def __init__(self, *, events: bool = False) -> None:
         self.events = events
         self._live = sys.stderr.isatty() and not events
-        self._status: Status | None = None
+        self._view: Live | None = None
+        self._spinner: Spinner | None = None
+        self._board: RenderableType | None = None
+        self._held = False
         self._progress: Progress | None = None
         self._bar: TaskID | None = None
         self._shown = ""
@@ -82,14 +87,32 @@ class Screen:
     ) -> None:
         self.clear()
 
+    @property
+    def live(self) -> bool:
+        """Whether it is a terminal, where what is shown can change in place."""
+        return self._live
+
     def say(self, text: str) -> None:
         """A line that stays."""
         if self.events:
             return
-        if self._status is not None:
-            self._status.console.print(visible(text), markup=False, highlight=False, soft_wrap=True)
+        if self._view is not None:
+            self._view.console.print(visible(text), markup=False, highlight=False, soft_wrap=True)
         else:
             write(visible(text), sys.stderr)
+
+    def markdown(self, text: str) -> None:
+        """A text of several lines that stays: rendered on a terminal, as it is elsewhere."""
+        if self.events:
+            return
+        if not self._live:
+            write(visible(text), sys.stderr)
+            return
+        from rich.console import Console
+        from rich.markdown import Markdown
+
+        console = self._view.console if self._view is not None else Console(stderr=True)
+        console.print(Markdown(visible(text), hyperlinks=False))
 
     def warn(self, text: str) -> None:
         """A line that a person should act on."""
@@ -109,15 +132,47 @@ class Screen:
         if not self._live:
             write(text, sys.stderr)
             return
-        if self._status is None:
-            from rich.console import Console
-            from rich.status import Status
+        self._draw_view()
 
-            self._status = Status("", console=Console(stderr=True))
-            self._status.start()
-        from rich.markup import escape
+    def board(self, board: "RenderableType | None") -> None:
+        """What stands above the spinner, on a terminal only: the plan, for one."""
+        self._board = board
+        if self._live and self._view is not None:
+            self._draw_view()
 
-        self._status.update(escape(text))
+    def hold(self) -> None:
+        """Let nothing move while a person types."""
+        self._held = True
+        self._stop_view()
+
+    def release(self) -> None:
+        """Go on showing what is going on."""
+        self._held = False
+        if self._live and self._shown:
+            self._draw_view()
+
+    def _draw_view(self) -> None:
+        if self._held:
+            return
+        from rich.console import Console, Group
+        from rich.live import Live
+        from rich.spinner import Spinner
+        from rich.text import Text
+
+        if self._spinner is None:
+            self._spinner = Spinner("dots")
+        self._spinner.update(text=Text(self._shown))
+        shown = self._spinner if self._board is None else Group(self._board, self._spinner)
+        if self._view is None:
+            self._view = Live(shown, console=Console(stderr=True), transient=True)
+            self._view.start()
+        else:
+            self._view.update(shown)
+
+    def _stop_view(self) -> None:
+        if self._view is not None:
+            self._view.stop()
+        self._view = None
 
     def bar(self, label: str, done: int, total: int) -> None:
         """A progress bar of `done` in `total`; elsewhere than on a terminal at most ten lines."""
@@ -144,10 +199,9 @@ class Screen:
 
     def clear(self) -> None:
         """Remove spinner and bar."""
-        if self._status is not None:
-            self._status.stop()
+        self._stop_view()
         if self._progress is not None:
             self._progress.stop()
-        self._status = self._progress = self._bar = None
+        self._spinner = self._board = self._progress = self._bar = None
         self._shown = ""
         self._tenth = -1

@@ -123,6 +123,22 @@ async def working(session: Session, *, always: bool = False) -> AsyncGenerator[N
         yield
 
 
+@contextlib.asynccontextmanager
+async def answering(session: Session) -> AsyncGenerator[bool]:
+    """Whether somebody answers queries and updates while the body runs.
+
+    On the embedded server that is always so: where no session works, this process runs workflow
+    code, and only that. Activities which a run then asks for wait for a session; they have no
+    deadline of that kind.
+    """
+    polled = await someone_polls(session)
+    if polled or not session.embedded:
+        yield polled
+        return
+    async with running_workers(session.client, session.env, role="workflow", embedded=True):
+        yield True
+
+
 async def someone_polls(session: Session) -> bool:
     """Whether a worker elsewhere polls for runs, as far as the server knows.
 

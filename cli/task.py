@@ -1,6 +1,7 @@
 """From options to the task of a run, checked before anything is started."""
 
 import dataclasses
+import re
 import secrets
 from datetime import datetime
 from typing import Any
@@ -9,7 +10,9 @@ from cli.options import TaskOptions
 from workflows.contracts.task import Task
 from workflows.logic.parse import InvalidTaskError, parse_task
 
-_APPROVALS = ("plan", "report")
+_APPROVALS = ("plan", "report", "tools")
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+_SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd]?)")
 _LIMITS = (
     "max_model_calls", "max_tool_calls", "max_no_progress", "max_tokens", "max_cost",
     "max_active_seconds",
@@ -32,20 +35,43 @@ def task_of(options: TaskOptions, corpora: list[str]) -> Task:
     limits = {name: values[name] for name in _LIMITS if values[name] is not None}
     if limits:
         task["limits"] = limits
-    approvals = _approvals(options.approve)
+    approvals = _approvals(options)
     if approvals:
         task["approvals"] = approvals
     return parse_task([task])
 
 
-def _approvals(text: str) -> dict[str, bool]:
-    names = [name.strip() for name in text.split(",") if name.strip()]
+def _approvals(options: TaskOptions) -> dict[str, Any]:
+    names = [name.strip() for name in options.approve.split(",") if name.strip()]
     unknown = [name for name in names if name not in _APPROVALS]
     if unknown:
         raise InvalidTaskError(
-            [f"--approve: expected plan, report or plan,report; found {', '.join(unknown)}"]
+            [f"--approve: expected plan, report, tools; found {', '.join(unknown)}"]
         )
-    return dict.fromkeys(names, True)
+    found: dict[str, Any] = {name: True for name in names if name != "tools"}
+    if "tools" in names:
+        found["tools"] = "all"
+    if options.ask:
+        found["questions"] = True
+    if options.approver:
+        found["approvers"] = options.approver
+    if options.expires_after:
+        found["expires_after_seconds"] = seconds_of(options.expires_after)
+    return found
+
+
+def seconds_of(text: str) -> float:
+    """A span of time such as `90s`, `30m`, `12h` or `3d`, in seconds; a bare number is seconds.
+
+    Raises:
+        InvalidTaskError: it is none.
+    """
+    found = _SPAN.fullmatch(text.strip().lower())
+    if found is None:
+        raise InvalidTaskError(
+            [f"--expires-after: expected a time such as 90s, 30m, 12h or 3d; found {text!r}"]
+        )
+    return float(found[1]) * _UNITS[found[2] or "s"]
 
 
 def new_id(prefix: str = "run") -> str:

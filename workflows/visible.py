@@ -104,6 +104,7 @@ def requests_view(state: RunState) -> dict[str, Any]:
     workflow_id = workflow.info().workflow_id
     views = [request_view(state, request, workflow_id) for request in state.requests]
     return {
+        "language": state.prepared.task.language if state.prepared else "en",
         "open": [view for view in views if view["outcome"] == "open"],
         "ended": [view for view in views if view["outcome"] != "open"],
         "messages": [message.model_dump() for message in state.messages],
