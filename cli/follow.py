@@ -74,6 +74,7 @@ class Standing:
         self._people = InPlace(session, workflow_id, screen)
         self._version = 0
         self._asked: list[str] = []
+        self._waits = False
 
     async def look(self) -> None:
         """Look once, and show what has changed."""
@@ -91,10 +92,21 @@ class Standing:
             if known is not None:
                 self._asked = [str(item["id"]) for item in known["open"]]
                 await self._people.take(known)
+        if not asked and self._waits:
+            self._screen.now(words(f"phase_{status['phase']}"))
+        self._waits = bool(asked)
         if asked:
             kinds = cast("list[str]", status.get("awaiting") or [])
             what = words("comma").join(words(f"wait_{kind}") for kind in kinds)
             self._screen.now(words("waits", what=what))
+
+    async def last_look(self) -> None:
+        """The run has ended: tell how what it asked was decided, if nobody here did."""
+        if self._asked:
+            with contextlib.suppress(RPCError):
+                known = await queried(self._session, self._id, "requests")
+                if known is not None:
+                    await self._people.take(known)
 
     async def close(self) -> None:
         """Nobody looks any more."""
@@ -167,6 +179,7 @@ async def follow(session: Session, workflow_id: str, screen: Screen) -> Outcome:
             with contextlib.suppress(asyncio.CancelledError):
                 await task
         await standing.close()
+    await standing.last_look()
     for _ in range(_LAST_POLLS):
         if await events.poll(handle) is not None:
             break
