@@ -75,7 +75,10 @@ async def _decide(wish: _Wish, output: Output) -> int:
             worked_on = await someone_polls(session)
             async with answering(session) as answers:
                 known = await requests_of(session, described, answers=answers)
-                ask = chosen(asks_of(known), known["ended"], wish.verb, wish.request)
+                asks = asks_of(known)
+                if not asks and not worked_on:  # what it would ask it may not have come to
+                    screen.warn(_goes_on(session, wish.run))
+                ask = chosen(asks, known["ended"], wish.verb, wish.request)
                 whole = await whole_report(env, first_run_id(described), ask)
                 ask, words = dataclasses.replace(ask, whole=whole), words_of(known["language"])
                 try:

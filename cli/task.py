@@ -12,7 +12,7 @@ from workflows.logic.parse import InvalidTaskError, parse_task
 
 _APPROVALS = ("plan", "report", "tools")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
-_SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd]?)")
+_SPAN = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([smhd]?)")
 _LIMITS = (
     "max_model_calls", "max_tool_calls", "max_no_progress", "max_tokens", "max_cost",
     "max_active_seconds",

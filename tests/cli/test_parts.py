@@ -14,7 +14,7 @@ from cli.look import dollars
 from cli.options import RunOptions
 from cli.outcome import Outcome, exit_code
 from cli.screen import Screen, dump
-from cli.task import new_id, task_of
+from cli.task import new_id, seconds_of, task_of
 from workflows.contracts.result import Status
 from workflows.logic.parse import InvalidTaskError
 
@@ -90,9 +90,41 @@ def test_options_become_fields() -> None:
     }
 
 
+def test_options_about_people_become_approvals() -> None:
+    options = _options(
+        approve=" plan, report,tools ", approver=["ann", "陈"], expires_after="1.5h", ask=True
+    )
+    assert task_of(options, []).model_dump(mode="json", exclude_unset=True)["approvals"] == {
+        "plan": True,
+        "report": True,
+        "tools": "all",
+        "questions": True,
+        "approvers": ["ann", "陈"],
+        "expires_after_seconds": 5400.0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("90", 90), ("90s", 90), ("30m", 1800), (" 12 H ", 43_200), ("3d", 259_200), ("0.5d", 43_200)],
+)
+def test_spans_of_time(text: str, seconds: float) -> None:
+    assert seconds_of(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "soon", "-1h", "1w", "1h30m", "1e3", "h", "inf", "١h x"])
+def test_what_is_no_span_of_time_says_what_is(text: str) -> None:
+    with pytest.raises(InvalidTaskError, match="90s, 30m, 12h or 3d"):
+        seconds_of(text)
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
+        ({"expires_after": "9" * 400 + "d"}, "expires_after_seconds"),
+        ({"expires_after": "0"}, "expires_after_seconds"),
+        ({"approver": [""]}, "approvers"),
+        ({"strategy": "react", "ask": True}, "approvals.questions"),
         ({"goal": " "}, "goal"),
         ({"goal": "　"}, "goal"),
         ({"goal": "x" * 2001}, "goal"),
