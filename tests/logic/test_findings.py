@@ -174,6 +174,21 @@ def test_without_a_finding_the_report_makes_no_claim() -> None:
     assert "Searched for and not found in `default`: ksm (1 queries)" in composed.report
 
 
+def test_the_line_of_a_topic_was_written_for_it() -> None:
+    """A claim about something else whose paragraph names the topic too comes after its own."""
+    report = compose(
+        closing(
+            made("KSM merges pages.", start=0, proposed=["another"]),
+            made("KSM is off.", start=1, proposed=["ksm"]),
+            made("KSM is off so far.", start=2, proposed=["ksm"], outcome="qualified"),
+        )
+    ).report
+    table = report.partition("## Topics")[2].partition("\n## ")[0]
+    assert "| KSM is off. [E1] |" in table
+    brief = report.partition("## Answer in brief")[2].partition("\n## ")[0]
+    assert brief.index("KSM is off.") < brief.index("KSM merges pages.") < brief.index("so far")
+
+
 def test_both_sides_of_a_conflict_are_shown_and_confidence_is_low() -> None:
     shown = compose(
         closing(

@@ -117,10 +117,19 @@ def _quotes_of(page: Page) -> list[Quote]:
 
 
 def _of_topic(page: Page, index: int) -> list[Finding]:
-    """Findings that answer a topic, supported ones first."""
+    """Findings that answer a topic: supported ones first, then those written for this topic.
+
+    Code's own cover rule lets a finding about another topic in when its paragraph names both; what
+    was written for this one says more of it.
+    """
     numbers = page.closing.state.dag.topic_findings.get(str(index), [])
     found = [page.findings[n - 1] for n in numbers if 0 < n <= len(page.findings)]
-    return sorted(found, key=lambda f: (f.claim.outcome != "supported", f.number))
+    task = page.closing.task
+    wanted = task.topics[index].id if task else ""
+    return sorted(
+        found,
+        key=lambda f: (f.claim.outcome != "supported", wanted not in f.claim.proposed, f.number),
+    )
 
 
 def _brief(page: Page) -> str:
