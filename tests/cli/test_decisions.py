@@ -168,11 +168,18 @@ def test_a_rejection_with_a_comment_asks_again_and_the_next_is_final(team: Conso
     assert (watched.code, watched.document["status"]) == (1, "rejected")
 
 
-def test_a_deadline_is_shown_and_ends_the_run(team: Console) -> None:
-    start(team, "expires", "--approve", "plan", "--expires-after", "4s")
-    plan = asked(team, "expires", "plan")
-    assert f"To be decided until {plan['deadline']}" in team.run("requests", "expires").out
+def test_a_deadline_is_shown(team: Console) -> None:
+    start(team, "bounded", "--approve", "plan", "--expires-after", "3d")
+    plan = asked(team, "bounded", "plan")
+    assert f"To be decided until {plan['deadline']}" in team.run("requests", "bounded").out
+
+
+def test_a_deadline_ends_the_run(team: Console) -> None:
+    start(team, "expires", "--approve", "plan", "--expires-after", "2s")
     assert result(team, "expires")["status"] == "expired"
+    past = team.run("requests", "expires").out
+    assert "nothing is asked" in past
+    assert "expired" in past
 
 
 def test_in_chinese(team: Console) -> None:
