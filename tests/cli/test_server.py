@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from temporalio.client import Client
 
 from runtime.embedded import EmbeddedServer
 from runtime.server_process import free_port
@@ -65,6 +66,9 @@ async def test_without_a_worker_a_run_waits_and_everybody_is_told(tmp_path: Path
         assert started.code == 0
         assert started.out.startswith("waiting\n")
         assert "no worker polls" in started.err
+        temporal = await Client.connect(server.address)
+        described = await temporal.get_workflow_handle("waiting").describe()
+        assert await described.static_summary() == "Ziel"  # what the Web UI calls it
         assert "no worker polls" in client.run("stop", "waiting").err
         shown = client.run("show", "waiting", "--json")
         assert shown.document["execution"] == "running"
