@@ -29,8 +29,9 @@ class ScriptedModel:
 
             def do_POST(self) -> None:
                 length = int(self.headers["Content-Length"])
-                model.requests.append(json.loads(self.rfile.read(length)))
-                model._answer(self)
+                request = json.loads(self.rfile.read(length))
+                model.requests.append(request)
+                model._answer(self, request)
 
             def log_message(self, format: str, *args: Any) -> None:
                 """Say nothing."""
@@ -64,10 +65,10 @@ class ScriptedModel:
         """The JSON of the user message of each request."""
         return [json.loads(r["messages"][-1]["content"]) for r in self.requests]
 
-    def _answer(self, handler: BaseHTTPRequestHandler) -> None:
+    def _answer(self, handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
         released = self._released
         if callable(self.replies):
-            reply = self.replies(self.requests[-1])
+            reply = self.replies(request)
         elif len(self.requests) <= len(self.replies):
             reply = self.replies[len(self.requests) - 1]
         else:

@@ -6,19 +6,18 @@ only pretends to be new. Whatever it says, the run ends inside its budget and th
 finding that its sources do not carry.
 """
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from tests.case_files import load
-from tests.workflows.plan_stage import KSM, NOTES, ZSWAP, Stage, staged, step_of, told
+from tests.workflows.plan_stage import KSM, NOTES, ZSWAP, Stage, step_of, told
 from tests.workflows.planned import (
     PlannedModel,
     action,
     claim,
     goal,
+    id_of,
     plan_for,
     step,
     support,
@@ -28,16 +27,6 @@ from tests.workflows.planned import (
 HONEST = "KSM merges identical memory pages into one."
 LIMIT = "The zswap pool holds at most 20 percent of memory."
 ENABLED = "zswap is enabled by writing Y to /sys/module/zswap/parameters/enabled"
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def stage(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stage]:
-    async with staged(tmp_path_factory.mktemp("lies")) as ready:
-        yield ready
-
-
-def id_of(user: dict[str, Any], word: str) -> str:
-    return next(s["id"] for s in user["evidence"] if word in str(s["passages"]))
 
 
 # Each lie: the false claim, its quote, the source it names ("E99", or a word of the right one).
