@@ -21,6 +21,7 @@ from workflows.model_acts import may_begin, needs_of
 from workflows.people import pending, waiting_only
 from workflows.plan_approval import granted_plan
 from workflows.planning import make_plan
+from workflows.side_by_side import end_all
 from workflows.step_round import Round
 from workflows.trajectory import record, spill_if_full
 from workflows.visible import show_details
@@ -83,6 +84,7 @@ class _Rounds:
         for step in self.dag.steps.values():
             if step.status == "RUNNING":  # carried over from a run that was cut off
                 step.status = "PENDING"
+        # No `finally`: an evicted run is closed outside the event loop, where nothing is awaited.
         try:
             while True:
                 plan_run.settle_blocks(self.dag)
@@ -97,9 +99,9 @@ class _Rounds:
                 if waiting_only(self.engine, len(self.running)):
                     # The requests are carried; each step takes up its own where it waited.
                     continue_as_new_if_suggested(self.engine)
-        finally:
-            for task in self.running.values():
-                task.cancel()
+        except (Exception, asyncio.CancelledError):
+            await end_all(self.engine, self.running.values())
+            raise
 
     def _start_ready(self) -> None:
         """Start what is ready, as far as concurrency and budgets allow."""
