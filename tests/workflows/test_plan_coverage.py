@@ -7,7 +7,7 @@ side; a limitation that is lost.
 from typing import Any
 
 from tests.workflows.plan_stage import KSM, Stage, step_of, told
-from tests.workflows.planned import PlannedModel, act, action, claim, id_of, support, write
+from tests.workflows.planned import PlannedModel, act, action, claim, id_of, support, topic, write
 
 
 async def test_partly_counts_as_missing_and_is_shown(stage: Stage) -> None:
@@ -20,6 +20,22 @@ async def test_partly_counts_as_missing_and_is_shown(stage: Stage) -> None:
     assert result["status"] == "partially_succeeded", told(result)
     assert (result["partial_topics"], result["coverage"]) == (["zswap"], 0.5)
     assert "partly covered" in result["report"]
+
+
+async def test_a_finished_plan_with_an_uncovered_topic_closes_and_names_the_gap(
+    stage: Stage,
+) -> None:
+    """Passed at the last step finalizes (REQUIREMENTS 102), also with replans left."""
+    none = {"answer": "no", "claims": []}
+    model = PlannedModel(topic=lambda user: none if "zswap" in user["question"] else topic(user))
+    result = await stage.run(model)
+    assert (result["status"], result["stop_reason"]) == ("partially_succeeded", "completed")
+    assert (result["missing_topics"], result["coverage"]) == (["zswap"], 0.5), told(result)
+    assert (model.count("plan"), result["usage"]["replans"]) == (1, 0)
+    assert [s["status"] for s in result["steps"]] == ["DONE", "DONE"]
+    gaps = result["report"].partition("## Not covered")[2].partition("\n## ")[0]
+    assert "How is zswap enabled?" in gaps
+    assert "zswap" in gaps.partition("How is zswap enabled?")[2]  # the queries tried
 
 
 async def test_findings_without_a_topics_names_never_cover_it(stage: Stage) -> None:
