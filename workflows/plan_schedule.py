@@ -16,6 +16,7 @@ from workflows.engine import Engine, RunEnded
 from workflows.findings_run import settle_topics
 from workflows.logic import plan_run
 from workflows.logic.plan_run import Finish, at_rest, statuses_of, steps_of
+from workflows.logic.routing import node_line
 from workflows.logic.schedule import ready
 from workflows.model_acts import may_begin, needs_of
 from workflows.people import pending, waiting_only
@@ -59,11 +60,9 @@ async def _replan(engine: Engine) -> None:
 
 def _log_route(engine: Engine, route: str, reason: str) -> None:
     record(engine, "route", "", route=route, reason=reason[:_REASON])
+    dag = engine.state.dag
     workflow.logger.info(
-        "round=%d | node=router | route=%s | reason=%s",
-        engine.state.dag.rounds,
-        route,
-        reason[:_REASON],
+        node_line(dag.rounds, "router", "", route=route, replans=dag.replans, reason=reason)
     )
 
 

@@ -160,4 +160,6 @@ class Round:
             route=type(decision).__name__.lower(),
             rule=decision.rule,
         )
-        workflow.logger.info(routing.log_line(self.dag.rounds, self.step.id, verdict, decision))
+        dag = self.dag
+        told = routing.log_line(dag.rounds, dag.replans, self.step.id, verdict, decision)
+        workflow.logger.info(told)

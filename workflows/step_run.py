@@ -4,6 +4,8 @@ Each turn sends a snapshot built afresh. What cannot be reserved does not start;
 search ends, for whatever reason, writes from what it has, out of what is kept back for it.
 """
 
+from temporalio import workflow
+
 from workflows import ports
 from workflows.carry import act_of
 from workflows.contracts.observation import Observation
@@ -14,6 +16,7 @@ from workflows.contracts.step_decision import StepAction
 from workflows.contracts.verdict import Verdict
 from workflows.engine import Engine
 from workflows.logic.plan_run import topics_of
+from workflows.logic.routing import node_line
 from workflows.logic.step_rules import Room, allowed_actions, calls_left
 from workflows.model_acts import (
     DECISION_KEPT,
@@ -199,6 +202,10 @@ class StepRun:
             problems=result.problems[:3],
             tokens=result.usage.prompt_tokens + result.usage.completion_tokens,
         )
+        why = result.insufficient or "; ".join(result.problems[:1])
+        about = f"step={self.step.id} | attempt={self.state.attempts}"
+        claims, rounds = len(result.outcomes), self.engine.state.dag.rounds
+        workflow.logger.info(node_line(rounds, "executor", about, claims=claims, reason=why))
         return result
 
     def upstream(self) -> list[Upstream]:

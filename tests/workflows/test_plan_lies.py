@@ -19,6 +19,7 @@ from tests.workflows.planned import (
     goal,
     id_of,
     plan_for,
+    sentence,
     step,
     support,
     write,
@@ -123,6 +124,26 @@ async def test_kinds_that_code_must_carry_are_no_findings(stage: Stage, kind: st
     result = await stage.run(PlannedModel(step_action=both, written_result=written))
     assert false not in result["report"]
     assert result["claims"]["insufficient"] == 2, told(result)
+
+
+async def test_an_absence_that_is_called_a_fact_is_none(stage: Stage) -> None:
+    """Its quote is real and its judge agrees: code writes absence, nobody else (DESIGN, kinds)."""
+    false = "The documents do not mention NUMA."
+
+    def written(user: dict[str, Any]) -> dict[str, Any]:
+        made = write(user)
+        number = user["evidence"][0]["id"]
+        quote = user["evidence"][0]["passages"][0]
+        made["claims"].append(
+            claim(false, (number, sentence(quote.partition("<data>")[2])), topics=["ksm"])
+        )
+        return made
+
+    model = PlannedModel(step_action=both, written_result=written)
+    result = await stage.run(model)
+    assert false not in result["report"]
+    assert (result["claims"]["insufficient"], result["status"]) == (2, "succeeded"), told(result)
+    assert false not in [user["claim"] for user in model.users("support")]
 
 
 async def test_a_contradiction_needs_a_quote_that_stands(stage: Stage) -> None:
