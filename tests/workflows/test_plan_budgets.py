@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.workflows.plan_stage import Stage, step_of, told
-from tests.workflows.planned import PlannedModel, act
+from tests.workflows.plan_stage import KSM, Stage, step_of, told
+from tests.workflows.planned import PlannedModel, act, step
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,58 @@ async def test_each_budget_has_its_own_reason_and_is_kept(
         assert used <= most
     assert result["trajectory"]["budget_exhausted"]
     assert result["report"]
+
+
+async def test_the_last_call_that_is_allowed_may_finish_the_work(stage: Stage) -> None:
+    """Success before budgets (REQUIREMENTS 122; C14): what is needed is enough, in parallel too."""
+    steps = [
+        step("s1", "Find KSM", topics=["ksm"], tool="search", args={"query": "KSM merges pages"}),
+        step("s2", "Find zswap", topics=["zswap"], tool="search", args={"query": "zswap enabled"}),
+    ]
+    plan = {"steps": steps}
+    free = await stage.run(PlannedModel(), plan=plan)
+    assert free["status"] == "succeeded", told(free)
+    needed = free["usage"]["model_calls"]
+    exact = await stage.run(PlannedModel(), plan=plan, limits={"max_model_calls": needed})
+    assert (exact["status"], exact["usage"]["model_calls"]) == ("succeeded", needed), told(exact)
+    less = await stage.run(PlannedModel(), plan=plan, limits={"max_model_calls": needed - 1})
+    assert (less["status"] == "succeeded", less["degraded"]) == (False, True), told(less)
+    assert less["usage"]["model_calls"] <= needed - 1
+
+
+async def test_a_budget_that_only_an_optional_step_needs_takes_no_success_away(
+    stage: Stage,
+) -> None:
+    """Completion is looked at before what has ended the rounds (C14)."""
+    first = step("s1", "Find KSM", topics=["ksm"], tool="search", args={"query": "KSM merges"})
+    more = step("s2", "Find more", topics=[], required=False, depends_on=["s1"])
+    alone = await stage.run(PlannedModel(), required_topics=[KSM], plan={"steps": [first]})
+    result = await stage.run(
+        PlannedModel(),
+        required_topics=[KSM],
+        plan={"steps": [first, more]},
+        limits={"max_model_calls": alone["usage"]["model_calls"]},
+    )
+    assert (result["status"], result["stop_reason"]) == ("succeeded", "completed"), told(result)
+    assert [s["status"] for s in result["steps"]] == ["DONE", "PENDING"]
+
+
+async def test_steps_side_by_side_never_reserve_more_than_there_is(stage: Stage) -> None:
+    """Twelve ready steps, calls for a few: what began ends properly, the others never start."""
+    steps = [step(f"s{n}", f"Find KSM {n}", topics=["ksm"]) for n in range(12)]
+    model = PlannedModel()
+    result = await stage.run(
+        model,
+        required_topics=[KSM],
+        plan={"steps": steps},
+        limits={"max_model_calls": 14, "max_concurrency": 12, "max_tool_calls": 40},
+    )
+    assert result["stop_reason"] == "model_budget", told(result)
+    assert result["usage"]["model_calls"] == len(model.asked) <= 14
+    statuses = [s["status"] for s in result["steps"]]
+    assert set(statuses) == {"DONE", "PENDING"}
+    assert statuses.count("DONE") >= 2
+    assert model.count("topic") == 1  # what was kept back for closing was there
 
 
 async def test_without_tool_calls_there_is_no_evidence(stage: Stage) -> None:

@@ -12,6 +12,35 @@ from tests.workflows.plan_stage import KSM, Stage, told
 from tests.workflows.planned import PlannedModel, act, action, id_of, step
 
 
+async def test_code_offers_only_what_is_possible_now(stage: Stage) -> None:
+    """Without evidence no writing and no reading; after fruitless turns nothing but the end."""
+    asked = iter(["KSM merges identical memory pages", "qwx zzy", "vvk wwj", "never sent"])
+    model = PlannedModel(step_action=lambda _: action("search", next(asked)))
+    plan = {"steps": [step("s1", "Find KSM", topics=["ksm"])]}
+    result = await stage.run(model, required_topics=[KSM], plan=plan)
+    assert result["status"] == "succeeded", told(result)
+    offered = [set(user["allowed_actions"]) for user in model.users("step_action")]
+    assert offered[0] == {"search", "tool", "insufficient"}
+    assert offered[1:] == [{"search", "read", "tool", "write", "insufficient"}] * 2
+    assert next(asked) == "never sent"  # the second fruitless turn was the last
+    assert set(model.users("written_result")[0]["allowed_actions"]) == {"write", "insufficient"}
+
+
+async def test_a_quote_that_code_found_ends_the_search(stage: Stage) -> None:
+    """`enough: yes` with a quote that stands: written, whatever action the model named."""
+    honest = "KSM merges identical memory pages into one."
+
+    def turns(user: dict[str, Any]) -> dict[str, Any]:
+        if not user["evidence"]:
+            return action("search", "KSM merges identical memory pages")
+        return action("search", "zram", answer_quote=honest, enough="yes")
+
+    model = PlannedModel(step_action=turns)
+    plan = {"steps": [step("s1", "Find KSM", topics=["ksm"])]}
+    result = await stage.run(model, required_topics=[KSM], plan=plan)
+    assert (result["status"], result["usage"]["searches"]) == ("succeeded", 1), told(result)
+
+
 async def test_a_model_may_read_on_in_a_source(stage: Stage) -> None:
     def turns(user: dict[str, Any]) -> dict[str, Any]:
         seen = user["last_observation"]
