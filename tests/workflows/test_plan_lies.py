@@ -113,7 +113,7 @@ async def test_quantities_that_are_not_there_are_named_to_the_judge(
 
 @pytest.mark.parametrize("kind", ["absence", "inference", "derived"])
 async def test_kinds_that_code_must_carry_are_no_findings(stage: Stage, kind: str) -> None:
-    false = "The documents do not mention NUMA."
+    false = "NUMA balances nothing here."
 
     def written(user: dict[str, Any]) -> dict[str, Any]:
         made = write(user)
@@ -124,6 +124,25 @@ async def test_kinds_that_code_must_carry_are_no_findings(stage: Stage, kind: st
     result = await stage.run(PlannedModel(step_action=both, written_result=written))
     assert false not in result["report"]
     assert result["claims"]["insufficient"] == 2, told(result)
+
+
+async def test_one_invented_mark_takes_a_claim_with_it(stage: Stage) -> None:
+    """Its other quote stands and its judge agrees: an unknown id fails the claim (70, 84)."""
+    false = "KSM merges pages, and doubles the memory of a host."
+
+    def written(user: dict[str, Any]) -> dict[str, Any]:
+        made = write(user)
+        if step_of(user) == "s2" and made["claims"]:
+            lie = claim(false, (id_of(user, "KSM merges"), HONEST), topics=["zswap"])
+            lie["text"] += "[E99]"
+            made["claims"].append(lie)
+        return made
+
+    model = PlannedModel(step_action=both, written_result=written)
+    result = await stage.run(model)
+    assert false.rstrip(".") not in result["report"]
+    assert false not in [user["claim"] for user in model.users("support")]
+    assert (result["claims"]["insufficient"], result["status"]) == (1, "succeeded"), told(result)
 
 
 async def test_an_absence_that_is_called_a_fact_is_none(stage: Stage) -> None:
