@@ -101,8 +101,7 @@ async def test_time_is_kept_back_for_closing(stage: Stage) -> None:
     assert result["stop_reason"] == "timeout", told(result)
     assert result["status"] == "partially_succeeded"
     # What was found is verified to its end: its topic is judged, not only shown.
-    assert (result["coverage"], result["partial_topics"]) == (0.5, []), told(result)
-    assert "ksm" not in result["missing_topics"]
+    assert "ksm" not in [*result["missing_topics"], *result["partial_topics"]], told(result)
 
 
 async def test_a_stop_delivers_what_is_verified(stage: Stage) -> None:

@@ -1,6 +1,6 @@
 """Cases of progress through the real workflow: stalls, keys of arguments, coverage, failure codes.
 
-Of each group every third expressible case in file order. A stall is expressible where only the
+Every expressible case, of coverage every third in file order. A stall is expressible where only the
 arguments of searches tell its acts apart, and the tool's answers are those of a collection.
 """
 
@@ -58,7 +58,7 @@ async def test_stall_case(stage: Stage, case: dict[str, Any]) -> None:
 
 
 @pytest.mark.cases(FILE)
-@pytest.mark.parametrize("case", third(CASES["argument_keys"], lambda _: True))
+@pytest.mark.parametrize("case", CASES["argument_keys"])
 async def test_argument_key_case(stage: Stage, case: dict[str, Any]) -> None:
     """The strict key answers a repeat from memory, the loose one counts towards a stall (C16)."""
     handle = await stage.start(
