@@ -121,8 +121,10 @@ async def test_kinds_that_code_must_carry_are_no_findings(stage: Stage, kind: st
         made["claims"].append(claim(false, (number, HONEST), kind=kind, expression="40+2"))
         return made
 
-    result = await stage.run(PlannedModel(step_action=both, written_result=written))
+    model = PlannedModel(step_action=both, written_result=written)
+    result = await stage.run(model)
     assert false not in result["report"]
+    assert false not in [user["claim"] for user in model.users("support")]
     assert result["claims"]["insufficient"] == 2, told(result)
 
 
