@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from tests.case_files import load
 from tests.logic import closing
 from workflows.contracts.plan import Plan, Step, StepStatus
 from workflows.contracts.plan_state import PlanState, StepState
 from workflows.contracts.task import ResolvedTask
-from workflows.logic.plan_run import Finish, Replan, at_rest
+from workflows.logic.plan_run import Finish, Replan, adopt, at_rest, keep_result
 
 PLAN = Plan(
     steps=[
@@ -74,3 +75,22 @@ def test_a_callers_plan_and_one_that_code_would_make_again_are_not_replanned(
 ) -> None:
     task = planned().model_copy(update=changes)
     assert at_rest(dag("DONE", "FAILED", "DONE"), task) == Finish("step_failed", "s2: s2 broke")
+
+
+@pytest.mark.cases("planner_cases.json")
+def test_a_new_plan_keeps_results_and_evidence() -> None:
+    """Plan and steps are replaced, nothing that was found is (REQUIREMENTS 36)."""
+    case = next(c for c in load("planner_cases.json")["replan_keeps"] if c.get("event") == "replan")
+    before, after = case["before"], case["after"]
+    ref = "sha256:" + "0" * 64
+    state = dag("DONE", "DONE", "FAILED")
+    for name in before["results"]:
+        state.steps[name].best_ref, state.steps[name].best_score = ref, 0.9
+        state.steps[name].page_ref, state.steps[name].page_numbers = ref, [1, 2, 3]
+        keep_result(state, next(s for s in PLAN.steps if s.id == name), passed=True)
+    new = Plan(steps=[Step(id="n1", goal="Compare prices", accept="a quote")])
+    adopt(state, new)
+    assert state.version == after["plan_version"]
+    assert [kept.step for kept in state.kept.values()] == after["results_at_least"]
+    assert [page.numbers for page in state.old_pages] == [[1, 2, 3]] * 2
+    assert {step.status for step in state.steps.values()} == {"PENDING"}  # the cursor
