@@ -12,6 +12,8 @@ import statistics
 import sys
 import tempfile
 import uuid
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -20,10 +22,9 @@ from temporalio import activity, workflow
 from temporalio.client import Client, WorkflowHandle
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
+from bench.slow_model import CALL_SECONDS
 from tests.workflows.plan_stage import TASK, Stage, staged
-from tests.workflows.planned import PlannedModel
 
-CALL_SECONDS: Final = 0.2
 ROUNDS: Final = 5
 STEPS: Final = (8, 64)
 _CHAIN: Final = 3  # write, support, goal
@@ -53,12 +54,23 @@ class BareChains:
             )
 
 
-class Slow(PlannedModel):
-    """An honest model whose every call takes 200 ms."""
-
-    def __call__(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The reply, late."""
-        return {**super().__call__(request), "sleep": CALL_SECONDS}
+@asynccontextmanager
+async def _model() -> AsyncGenerator[str]:
+    """The base URL of a slow model in another process: a real one takes none of ours either."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "bench.slow_model",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    if process.stdin is None or process.stdout is None:
+        raise RuntimeError("the model has no pipes")
+    try:
+        yield (await process.stdout.readline()).decode().strip()
+    finally:
+        process.stdin.close()
+        await process.wait()
 
 
 async def _seconds(handle: WorkflowHandle[Any, Any]) -> float:
@@ -71,7 +83,6 @@ async def _seconds(handle: WorkflowHandle[Any, Any]) -> float:
 
 
 async def _plan(stage: Stage, steps: int) -> float:
-    stage.lab.model.script(Slow())
     plan: dict[str, Any] = {
         "steps": [
             {
@@ -118,7 +129,7 @@ async def _bare(client: Client, chains: int) -> float:
 async def _measure(counts: list[int]) -> None:
     path = CALL_SECONDS * (_CHAIN + 1)
     with tempfile.TemporaryDirectory() as home:
-        async with staged(Path(home)) as stage:
+        async with _model() as url, staged(Path(home), variables=_at(url)) as stage:
             await _plan(stage, 2)  # modules are imported, connections opened
             for count in counts:
                 plans: list[float] = []
@@ -132,6 +143,10 @@ async def _measure(counts: list[int]) -> None:
                     f" ({path:.1f} s; {min(plans) / path:.2f} to {max(plans) / path:.2f});"
                     f" bare {bare:.2f} s, {bare / path:.2f}; ratio {plan / bare:.2f}"
                 )
+
+
+def _at(url: str) -> dict[str, str]:
+    return {"OPENAI_BASE_URL": url}
 
 
 def main() -> None:

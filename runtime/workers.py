@@ -44,6 +44,7 @@ from runtime.errors import UsageError
 from runtime.roots import allowed_roots
 from runtime.sandbox import ContextFreeRunner
 from runtime.settings import Env
+from runtime.threads import quick_threads
 from workflows.agent_run import AgentRun
 from workflows.contracts import names
 from workflows.contracts.task import Settings
@@ -143,6 +144,7 @@ async def running_workers(  # noqa: PLR0913 - one place assembles; each is a cho
     )
     async with AsyncExitStack() as stack:
         stack.push_async_callback(parts.gateway.close)
+        stack.enter_context(quick_threads())
         for worker in workers:
             await stack.enter_async_context(worker)
         try:

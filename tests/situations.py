@@ -51,6 +51,18 @@ async def cancel(lab: Lab, handle: WorkflowHandle[Any, Any]) -> None:
     await handle.cancel()
 
 
+async def cancel_side_by_side(lab: Lab, handle: WorkflowHandle[Any, Any]) -> None:
+    """Cancel a plan while a call of each of two steps hangs."""
+    await eventually(lambda: len(lab.model.requests) == 3)
+    await handle.cancel()
+
+
+async def stop_side_by_side(lab: Lab, handle: WorkflowHandle[Any, Any]) -> None:
+    """Stop a plan while a call of each of two steps hangs."""
+    await eventually(lambda: len(lab.model.requests) == 3)
+    await handle.signal("stop", {"by": "ann", "reason": "enough"})
+
+
 async def until_middle(lab: Lab, handle: WorkflowHandle[Any, Any]) -> None:
     """Wait until one step of a plan is done and another one hangs."""
     while True:
@@ -122,6 +134,9 @@ SITUATIONS: dict[str, Situation] = {
     "plan_middle": Situation(
         planned(step_action=hangs_in_second), task=PLAN, meddle=until_middle, cut=True
     ),
+    # From rules 3 on both calls are waited for before the run closes.
+    "plan_cancelled": Situation(planned(step_action=HANG), task=PLAN, meddle=cancel_side_by_side),
+    "plan_stopped": Situation(planned(step_action=HANG), task=PLAN, meddle=stop_side_by_side),
     "plan_local_retry": Situation(lambda: PlannedModel(goal=scores(0.6)), task=PLAN),
     "plan_replan": Situation(lambda: PlannedModel(plan=second_plan, goal=scores(0.2)), task=PLAN),
     "plan_repeated": Situation(

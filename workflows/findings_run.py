@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError
+from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 from workflows import ports
 from workflows.carry import act_of
@@ -26,11 +26,12 @@ from workflows.contracts.plan_acts import (
 from workflows.engine import Engine, RunEnded
 from workflows.logic.plan_run import steps_of
 from workflows.model_acts import ask_judge
+from workflows.side_by_side import run_all
 from workflows.trajectory import record
 
 
 async def settle_topics(engine: Engine) -> None:
-    """Gather findings and decide what each topic is, once; never raises but for a cancel."""
+    """Gather findings and decide what each topic is, once; raises nothing but a cancel."""
     dag = engine.state.dag
     if dag.findings_ref or dag.plan is None or not records_of(engine):
         return
@@ -46,6 +47,13 @@ async def settle_topics(engine: Engine) -> None:
             await _judged(engine, asked, gathered.groups)
     except RunEnded:
         workflow.logger.debug("the run ended while its topics were judged")
+    finally:
+        _settled(engine, asked)
+
+
+def _settled(engine: Engine, asked: list[TopicCandidates]) -> None:
+    """What the calls said counts; what none has said is shown as partly, and counts as missing."""
+    dag = engine.state.dag
     for candidates in asked:
         # Nobody judged these: shown, but counted as missing.
         dag.answers.setdefault(str(candidates.topic), "partly")
@@ -83,6 +91,8 @@ async def _gathered(engine: Engine) -> GatherResult | None:
     try:
         return await ports.gather().start(inp, "Gather the findings")
     except ActivityError as error:
+        if is_cancelled_exception(error):
+            raise asyncio.CancelledError from None  # closing gathers them then
         workflow.logger.warning("findings could not be gathered: %s", error.cause)
         engine.state.notes.append(f"findings could not be gathered: {error.cause}"[:300])
         return None
@@ -100,18 +110,13 @@ def _take(engine: Engine, candidates: TopicCandidates) -> None:
 
 
 async def _judged(engine: Engine, asked: list[TopicCandidates], groups: list[list[int]]) -> None:
-    calls = [asyncio.create_task(_topic(engine, candidates)) for candidates in asked]
+    calls = [_topic(engine, candidates) for candidates in asked]
     if engine.task.judge_extractive:
         engine.state.dag.compared = False
     else:
-        calls += [asyncio.create_task(_conflict(engine, group)) for group in groups]
+        calls += [_conflict(engine, group) for group in groups]
         engine.state.dag.compared = True
-    try:
-        for call in calls:
-            await call
-    finally:
-        for call in calls:
-            call.cancel()
+    await run_all(engine, calls)
 
 
 async def _topic(engine: Engine, candidates: TopicCandidates) -> None:

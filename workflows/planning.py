@@ -6,6 +6,8 @@ closes (REQUIREMENTS 24, 34, 35).
 
 from typing import NoReturn
 
+from temporalio import workflow
+
 from workflows import ports
 from workflows.carry import act_of
 from workflows.contracts.plan import Plan
@@ -14,6 +16,7 @@ from workflows.contracts.result import StopReason
 from workflows.engine import Engine, RunEnded
 from workflows.logic.plan_identity import AskAgain, DeadEnd, GiveUp, after_planning, last_reasons
 from workflows.logic.plan_run import adopt
+from workflows.logic.routing import node_line
 from workflows.model_acts import ExhaustedError, MalformedError, call_model
 from workflows.trajectory import record
 from workflows.visible import show_details
@@ -42,6 +45,8 @@ async def make_plan(engine: Engine, *, own: bool = True) -> None:
     record(
         engine, "think", "", action="plan", version=dag.version, steps=[s.id for s in plan.steps]
     )
+    named = ",".join(step.id for step in plan.steps)
+    workflow.logger.info(node_line(dag.rounds, "planner", "", version=dag.version, steps=named))
     show_details(engine.state)
 
 

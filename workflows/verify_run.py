@@ -4,7 +4,6 @@ A claim whose judge gives no verdict stays unverified and is not printed; no ver
 a pass (DESIGN, "Verification"; C3, C57). One retry a call, counted.
 """
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +22,7 @@ from workflows.contracts.verdict import Verdict
 from workflows.engine import Engine
 from workflows.model_acts import ask_judge
 from workflows.ports import Port
+from workflows.side_by_side import run_all
 from workflows.step_run import StepRun
 
 _STANDING = ("supported", "qualified")
@@ -83,13 +83,7 @@ class Verification:
         """One claim a call, side by side; a judge saw batches worse (DESIGN)."""
         pending = [i for i, outcome in enumerate(self.outcomes) if outcome == "unverified"]
         self.engine.needs[self.run.step.id] = len(pending) + 1
-        calls = [asyncio.create_task(self._supported(index)) for index in pending]
-        try:
-            for call in calls:
-                await call
-        finally:
-            for call in calls:
-                call.cancel()
+        await run_all(self.engine, [self._supported(index) for index in pending])
 
     async def _supported(self, index: int) -> None:
         def argument(call: int) -> SupportInput:

@@ -17,12 +17,14 @@ from workflows.contracts.step_decision import WrittenClaim, WrittenQuote, Writte
 from workflows.contracts.step_record import CheckedClaim, StepRecord
 from workflows.contracts.verdict import Verdict
 from workflows.logic import layers
+from workflows.logic.absence import written_by_model
 from workflows.logic.citations import citations, without_marks
 from workflows.logic.derived import DerivedError, derived_from
 from workflows.logic.quotes import find_quote
 from workflows.logic.sentences import sentences_within
 
 _CONTEXT: Final = 600
+_ABSENCE: Final = "absence is written by code only"
 _AROUND: Final = 250
 _LONGEST_QUOTE: Final = 700
 _NOTE: Final = 200
@@ -124,6 +126,8 @@ async def _checked(claim: WrittenClaim, sources: StepSources) -> CheckedClaim:
             "note": f"left out, not in the source: {lost[0]}"[:_NOTE] if lost else "",
         }
     )
+    if written_by_model(bare.text, (quote.text for quote in quotes)):
+        return _refused(held, _ABSENCE)
     if claim.kind == "inference":
         return _refused(held, "an inference is no finding")
     if claim.kind == "derived":
@@ -137,7 +141,7 @@ def _refusal(claim: WrittenClaim, numbers: list[int], sources: StepSources) -> s
     if unknown:
         return f"unknown:{','.join(unknown)}"
     if claim.kind == "absence":
-        return "absence is written by code only"
+        return _ABSENCE
     return "" if claim.quotes else "no quote"
 
 

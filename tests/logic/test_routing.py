@@ -195,7 +195,7 @@ def test_routing_is_total_and_strict(rounds: int, replans: int, verdict: Any, la
     if isinstance(decision, routing.NextStep):
         assert checked is not None
         assert checked.passed
-    assert "\n" not in routing.log_line(rounds, "s1", checked, decision)
+    assert "\n" not in routing.log_line(rounds, replans, "s1", checked, decision)
 
 
 @given(st.text(alphabet="[]E123,- ［］Ｅe`ab", max_size=40))

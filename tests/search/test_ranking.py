@@ -4,10 +4,16 @@ How it can go wrong: an ordinary word hides the rare one; a chunk with all words
 chunks that hold the same are cut at random; a stem counts as much as the word.
 """
 
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from activities.search.excerpt import excerpt
 from activities.search.ranking import Rows, Tokens, fullest
+from tests.case_files import load
+from workflows.contracts.evidence import EXCERPT_CHARACTERS
 from workflows.logic.cover import Weighed
 
 WORDS = {"rare": 5.0, "usual": 2.0, "common": 0.5}
@@ -84,3 +90,14 @@ def test_rank_and_what_is_held() -> None:
 def test_tokens_joined_and_asked() -> None:
     joined = Tokens("a b", "h", "~a").joined(Tokens("c", "h", "~c"))
     assert joined.held_of(frozenset({"a", "c", "~c", "x"})) == {"a", "c", "~c"}
+
+
+@pytest.mark.cases("planner_cases.json")
+@pytest.mark.parametrize(
+    "case", load("planner_cases.json")["digest_lengths"], ids=lambda case: str(case["length"])
+)
+def test_a_digest_has_at_most_four_hundred_characters(case: dict[str, Any]) -> None:
+    """The whole text lies in the store (REQUIREMENTS 67)."""
+    text = "x" * case["length"]
+    made = excerpt(text, Weighed({}, {}), EXCERPT_CHARACTERS)
+    assert len(made) == case["expected_digest_length"]

@@ -1,4 +1,4 @@
-"""One real server and one lab for all workflow tests."""
+"""One real server and one lab for all workflow tests, and one stage for tests of plans."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -8,6 +8,7 @@ import pytest_asyncio
 from temporalio.testing import WorkflowEnvironment
 
 from tests.workflows import lab as labs
+from tests.workflows.plan_stage import Stage, staged
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -33,3 +34,10 @@ def lab(session_lab: labs.Lab) -> labs.Lab:
     session_lab.model.script([])
     session_lab.search.script("corpus", [])
     return session_lab
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def stage(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stage]:
+    """The stage of plans; files that need another one bring their own."""
+    async with staged(tmp_path_factory.mktemp("plans")) as ready:
+        yield ready

@@ -116,6 +116,11 @@ def sources(user: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
+def id_of(user: dict[str, Any], word: str) -> str:
+    """The evidence id of the source whose passages, as the request shows them, hold a word."""
+    return next(s["id"] for s in user["evidence"] if word in str(s["passages"]))
+
+
 def sentence(passage: str) -> str:
     """The first sentence of a passage."""
     return re.split(r"(?<=[.!?])\s|(?<=[。！？])", passage.strip())[0]

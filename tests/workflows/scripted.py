@@ -4,6 +4,8 @@ Kinds of replies are those of the case files: decision, raw, error, http, no_cho
 """
 
 import json
+import select
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -21,6 +23,7 @@ class ScriptedModel:
     def __init__(self) -> None:
         self.replies: list[dict[str, Any]] | Callable[[dict[str, Any]], dict[str, Any]] = []
         self.requests: list[dict[str, Any]] = []
+        self.left: list[float] = []  # when clients closed connections that never got an answer
         self._released = threading.Event()
         model = self
 
@@ -29,8 +32,9 @@ class ScriptedModel:
 
             def do_POST(self) -> None:
                 length = int(self.headers["Content-Length"])
-                model.requests.append(json.loads(self.rfile.read(length)))
-                model._answer(self)
+                request = json.loads(self.rfile.read(length))
+                model.requests.append(request)
+                model._answer(self, request)
 
             def log_message(self, format: str, *args: Any) -> None:
                 """Say nothing."""
@@ -58,23 +62,24 @@ class ScriptedModel:
         self._released.set()
         self._released = threading.Event()
         self.replies = replies
-        self.requests = []
+        self.requests, self.left = [], []
 
     def user_messages(self) -> list[dict[str, Any]]:
         """The JSON of the user message of each request."""
         return [json.loads(r["messages"][-1]["content"]) for r in self.requests]
 
-    def _answer(self, handler: BaseHTTPRequestHandler) -> None:
+    def _answer(self, handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
         released = self._released
         if callable(self.replies):
-            reply = self.replies(self.requests[-1])
+            reply = self.replies(request)
         elif len(self.requests) <= len(self.replies):
             reply = self.replies[len(self.requests) - 1]
         else:
             reply = dict[str, Any](kind="http", status=500)
         kind = reply["kind"]
         if kind == "hang" or reply.get("error") in ("request_timeout", "builtin_timeout"):
-            released.wait(HANG_SECONDS)
+            if _has_left(handler.connection, released):
+                self.left.append(time.time())
             handler.close_connection = True
         elif kind == "error" and reply["error"] == "connection_error":
             handler.connection.close()
@@ -92,6 +97,16 @@ class ScriptedModel:
         handler.send_header("Content-Length", str(len(data)))
         handler.end_headers()
         handler.wfile.write(data)
+
+
+def _has_left(connection: socket.socket, released: threading.Event) -> bool:
+    """Never answer; whether the client closed the connection before the script ended."""
+    ends = time.monotonic() + HANG_SECONDS
+    while not released.is_set() and time.monotonic() < ends:
+        readable, _, _ = select.select([connection], [], [], 0.02)
+        if readable:
+            return not connection.recv(1, socket.MSG_PEEK)
+    return False
 
 
 def decision(

@@ -6,23 +6,15 @@ attempt a step. Of the verifier: what a judge scores.
 """
 
 import itertools
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from tests.case_files import departs, load
-from tests.workflows.plan_stage import KSM, Stage, staged, step_of, told
+from tests.workflows.plan_stage import KSM, Stage, step_of, told
 from tests.workflows.planned import PlannedModel, goal, step
 
 _THIRD = 3
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def stage(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stage]:
-    async with staged(tmp_path_factory.mktemp("cases")) as ready:
-        yield ready
 
 
 def third(rows: list[dict[str, Any]], expressible: Any) -> list[dict[str, Any]]:

@@ -6,20 +6,20 @@ only pretends to be new. Whatever it says, the run ends inside its budget and th
 finding that its sources do not carry.
 """
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from tests.case_files import load
-from tests.workflows.plan_stage import KSM, NOTES, ZSWAP, Stage, staged, step_of, told
+from tests.workflows.plan_stage import KSM, NOTES, ZSWAP, Stage, step_of, told
 from tests.workflows.planned import (
     PlannedModel,
     action,
     claim,
     goal,
+    id_of,
     plan_for,
+    sentence,
     step,
     support,
     write,
@@ -28,16 +28,6 @@ from tests.workflows.planned import (
 HONEST = "KSM merges identical memory pages into one."
 LIMIT = "The zswap pool holds at most 20 percent of memory."
 ENABLED = "zswap is enabled by writing Y to /sys/module/zswap/parameters/enabled"
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def stage(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stage]:
-    async with staged(tmp_path_factory.mktemp("lies")) as ready:
-        yield ready
-
-
-def id_of(user: dict[str, Any], word: str) -> str:
-    return next(s["id"] for s in user["evidence"] if word in str(s["passages"]))
 
 
 # Each lie: the false claim, its quote, the source it names ("E99", or a word of the right one).
@@ -123,7 +113,7 @@ async def test_quantities_that_are_not_there_are_named_to_the_judge(
 
 @pytest.mark.parametrize("kind", ["absence", "inference", "derived"])
 async def test_kinds_that_code_must_carry_are_no_findings(stage: Stage, kind: str) -> None:
-    false = "The documents do not mention NUMA."
+    false = "NUMA balances nothing here."
 
     def written(user: dict[str, Any]) -> dict[str, Any]:
         made = write(user)
@@ -131,9 +121,50 @@ async def test_kinds_that_code_must_carry_are_no_findings(stage: Stage, kind: st
         made["claims"].append(claim(false, (number, HONEST), kind=kind, expression="40+2"))
         return made
 
-    result = await stage.run(PlannedModel(step_action=both, written_result=written))
+    model = PlannedModel(step_action=both, written_result=written)
+    result = await stage.run(model)
     assert false not in result["report"]
+    assert false not in [user["claim"] for user in model.users("support")]
     assert result["claims"]["insufficient"] == 2, told(result)
+
+
+async def test_one_invented_mark_takes_a_claim_with_it(stage: Stage) -> None:
+    """Its other quote stands and its judge agrees: an unknown id fails the claim (70, 84)."""
+    false = "KSM merges pages, and doubles the memory of a host."
+
+    def written(user: dict[str, Any]) -> dict[str, Any]:
+        made = write(user)
+        if step_of(user) == "s2" and made["claims"]:
+            lie = claim(false, (id_of(user, "KSM merges"), HONEST), topics=["zswap"])
+            lie["text"] += "[E99]"
+            made["claims"].append(lie)
+        return made
+
+    model = PlannedModel(step_action=both, written_result=written)
+    result = await stage.run(model)
+    assert false.rstrip(".") not in result["report"]
+    assert false not in [user["claim"] for user in model.users("support")]
+    assert (result["claims"]["insufficient"], result["status"]) == (1, "succeeded"), told(result)
+
+
+async def test_an_absence_that_is_called_a_fact_is_none(stage: Stage) -> None:
+    """Its quote is real and its judge agrees: code writes absence, nobody else (DESIGN, kinds)."""
+    false = "The documents do not mention NUMA."
+
+    def written(user: dict[str, Any]) -> dict[str, Any]:
+        made = write(user)
+        number = user["evidence"][0]["id"]
+        quote = user["evidence"][0]["passages"][0]
+        made["claims"].append(
+            claim(false, (number, sentence(quote.partition("<data>")[2])), topics=["ksm"])
+        )
+        return made
+
+    model = PlannedModel(step_action=both, written_result=written)
+    result = await stage.run(model)
+    assert false not in result["report"]
+    assert (result["claims"]["insufficient"], result["status"]) == (2, "succeeded"), told(result)
+    assert false not in [user["claim"] for user in model.users("support")]
 
 
 async def test_a_contradiction_needs_a_quote_that_stands(stage: Stage) -> None:

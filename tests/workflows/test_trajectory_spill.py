@@ -25,7 +25,7 @@ from workflows.contracts.names import SPILL
 from workflows.contracts.plan_acts import SpilledEvents
 from workflows.contracts.state import EVENTS_KEPT
 
-STEPS = 60  # each makes a tool call, a result, a verdict and a route: 4 records
+STEPS = 70  # each makes a tool call, a result, a verdict and a route: 4 records
 EXTRACTIVE = dict.fromkeys(("planner", "executor", "judge"), "extractive")
 
 
@@ -149,7 +149,7 @@ async def test_a_store_that_takes_nothing_loses_nothing(
     assert (seen["older_ref"], len(seen["events"])) == ("", seen["event_count"])
     assert_whole(await every_record(stage, handle, seen))
     # It is not asked after every step.
-    assert 1 <= failing.asked <= 3
+    assert 1 <= failing.asked <= 5
 
 
 async def test_a_spill_that_failed_is_made_up_for(

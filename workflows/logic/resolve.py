@@ -19,7 +19,7 @@ GOAL_TOPIC = "goal"  # the id of the one topic of a task that requires none (C40
 
 
 DEFAULT_STRATEGY: Strategy = "plan"
-RULES = 2  # of new runs; those before keep to theirs, so that their histories replay
+RULES = 3  # of new runs; those before keep to theirs, so that their histories replay
 _STEPS = 6
 
 

@@ -87,16 +87,22 @@ def route(given: RouteInput) -> Route:
     return Retry(verdict.reason) if verdict.scope == "local" else Replan(verdict.reason)
 
 
-def log_line(rounds: int, step: str, verdict: Verdict | None, decision: Route) -> str:
-    """One line a node (REQUIREMENTS 108, 197)."""
+def log_line(rounds: int, replans: int, step: str, verdict: Verdict | None, decision: Route) -> str:
+    """What the verifier said of a step, and what that leads to (REQUIREMENTS 108, 197)."""
     said = (
         f"score={verdict.score:g} | layer={verdict.layer} | scope={verdict.scope}"
         if verdict
         else "score=- | layer=- | scope=-"
     )
-    reason = " ".join(verdict.reason.split())[:_REASON] if verdict else "no verdict"
+    reason = verdict.reason if verdict else "no verdict"
     taken = type(decision).__name__.lower()
-    return (
-        f"round={rounds} | node=verifier | step={step} | {said} | route={taken}"
-        f" | rule={decision.rule} | reason={reason}"
-    )
+    return node_line(
+        rounds, "verifier", f"step={step} | {said}", route=taken, rule=decision.rule,
+        replans=replans, reason=reason,
+    )  # fmt: skip
+
+
+def node_line(rounds: int, node: str, about: str, **fields: object) -> str:
+    """One line a node, whatever its texts hold: `round=3 | node=planner | ...` (197)."""
+    told = [f"{name}={' '.join(str(value).split())[:_REASON]}" for name, value in fields.items()]
+    return " | ".join([f"round={rounds}", f"node={node}", *filter(None, [about]), *told])
