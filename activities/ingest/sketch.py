@@ -7,7 +7,7 @@ their shingles the documents share (bottom-k MinHash).
 
 import heapq
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 from zlib import crc32
 
@@ -34,9 +34,9 @@ class Sketcher:
         """Add the shingles of one chunk; a chunk shorter than one shingle is one."""
         limit = self._limit
         found = self._smallest
-        found.update(value for value in map(crc32, _shingles(words)) if value < limit)
+        found.update([value for value in map(crc32, _shingles(words)) if value < limit])
         if len(found) > SIZE:
-            self._smallest = set(heapq.nsmallest(SIZE, found))
+            self._smallest = set(sorted(found)[:SIZE])
             self._limit = max(self._smallest)
 
     def sketch(self) -> list[int]:
@@ -44,17 +44,18 @@ class Sketcher:
         return sorted(self._smallest)
 
 
-def _shingles(words: Sequence[str]) -> Iterator[bytes]:
+def _shingles(words: Sequence[str]) -> list[bytes]:
     """Five tokens in a row, in one row of bytes."""
     if not words:
-        return
+        return []
     last = max(1, len(words) - SHINGLE + 1)
     # Shingles that begin with a long word, or in Chinese, say as much as all of them.
-    anchors = [i for i, word in enumerate(words[:last]) if len(word) >= _LONG]
+    anchors = [i for i, length in enumerate(map(len, words[:last])) if length >= _LONG]
     if not all(map(str.isascii, words)):
-        anchors += [i for i, word in enumerate(words[:last]) if word[:1] > _LATIN]
-    for place in anchors or range(last):
-        yield " ".join(words[place : place + SHINGLE]).encode()
+        anchors += [i for i, word in enumerate(words[:last]) if word > _LATIN]
+        encoded = [word.encode() for word in words]  # most words stand in several
+        return [b" ".join(encoded[i : i + SHINGLE]) for i in anchors or range(last)]
+    return [" ".join(words[i : i + SHINGLE]).encode() for i in anchors or range(last)]
 
 
 def likeness(one: Sequence[int], other: Sequence[int]) -> float:
