@@ -8,6 +8,7 @@ their shingles the documents share (bottom-k MinHash).
 import heapq
 import struct
 from collections.abc import Iterable, Sequence
+from itertools import compress
 from typing import Final
 from zlib import crc32
 
@@ -44,18 +45,20 @@ class Sketcher:
         return sorted(self._smallest)
 
 
-def _shingles(words: Sequence[str]) -> list[bytes]:
+def _shingles(words: Sequence[str]) -> Iterable[bytes]:
     """Five tokens in a row, in one row of bytes."""
     if not words:
-        return []
+        return ()
     last = max(1, len(words) - SHINGLE + 1)
+    text = " ".join(words)
     # Shingles that begin with a long word, or in Chinese, say as much as all of them.
-    anchors = [i for i, length in enumerate(map(len, words[:last])) if length >= _LONG]
-    if not all(map(str.isascii, words)):
-        anchors += [i for i, word in enumerate(words[:last]) if word > _LATIN]
-        encoded = [word.encode() for word in words]  # most words stand in several
-        return [b" ".join(encoded[i : i + SHINGLE]) for i in anchors or range(last)]
-    return [" ".join(words[i : i + SHINGLE]).encode() for i in anchors or range(last)]
+    if text.isascii():
+        anchors = [i for i, length in enumerate(map(len, words[:last])) if length >= _LONG]
+        return [" ".join(words[i : i + SHINGLE]).encode() for i in anchors or range(last)]
+    chosen = [word > _LATIN or len(word) >= _LONG for word in words[:last]]
+    encoded = text.encode().split(b" ")
+    rows = zip(*(encoded[i:] for i in range(min(SHINGLE, len(encoded)))), strict=False)
+    return map(b" ".join, compress(rows, chosen) if any(chosen) else rows)
 
 
 def likeness(one: Sequence[int], other: Sequence[int]) -> float:

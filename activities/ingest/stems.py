@@ -42,4 +42,4 @@ def stem(word: str) -> str:
 
 def stems(words: Iterable[str]) -> list[str]:
     """The stems of words, in their order, repeats kept."""
-    return list(filter(None, map(_STEMS.__getitem__, words)))
+    return list(filter(None, map(_STEMS.__getitem__, filter(str.isascii, words))))

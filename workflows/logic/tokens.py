@@ -30,7 +30,7 @@ _CJK = (
 )
 _WORD = re.compile(r"_*[^\W_]+(?:(?:[_.\-/]{1,2}|::)[^\W_]+)*_*(?:\+\+|#(?!\w))?")
 _CJK_RUN = re.compile(f"[{_CJK}]+")
-_WRAPPED = re.compile(f"(?<=[{_CJK}])\\n(?=[{_CJK}])")
+_WRAPPED = re.compile(f"\\n(?<=[{_CJK}]\\n)(?=[{_CJK}])")
 _JOINER = re.compile(r"[_.\-/:+#]+")
 _PART = re.compile(r"\d+|[^\W\d_]+")
 _ASCII_BITS = re.compile(r"\d+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -94,23 +94,24 @@ def _words(piece: str) -> list[str]:
     return _WORD.findall(piece)
 
 
-def _mixed(piece: str, run: Callable[[str], list[str]]) -> Iterator[str]:
+def _mixed(piece: str, run: Callable[[str], list[str]]) -> list[str]:
     """Tokens of a piece that may hold Chinese."""
+    found: list[str] = []
     for word in _words(piece):
         end = 0
         for match in _CJK_RUN.finditer(word):
             start = match.start()
             if start > end:
-                yield from _latin(word[end:start])
-            yield from run(match[0])
+                found += _latin(word[end:start])
+            found += run(match[0])
             end = match.end()
         if end < len(word):
-            yield from _latin(word[end:]) if end else _parts_of(word)
+            found += _latin(word[end:]) if end else _parts_of(word)
+    return found
 
 
 def _latin(text: str) -> Iterator[str]:
-    for word in _WORD.findall(text):
-        yield from _parts_of(word)
+    return chain.from_iterable(map(_parts_of, _WORD.findall(text)))
 
 
 def _run_for_index(run: str) -> list[str]:
