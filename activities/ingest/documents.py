@@ -12,7 +12,7 @@ from typing import Any, Final
 from activities.ingest.database import renew_tokens
 from activities.ingest.document import Chunk
 from activities.ingest.rows import Row, head_tokens, row_of
-from activities.ingest.sketch import ALIKE, KEYS, likeness, pack, unpack
+from activities.ingest.sketch import KEYS, alike, pack, unpack
 from activities.ingest.stems import STEMS_VERSION
 from workflows.logic.tokens import TOKENS_VERSION
 
@@ -120,6 +120,6 @@ class Documents:
             " ORDER BY id",
             keys,
         ):
-            if likeness(sketch, unpack(other)) >= ALIKE:
+            if alike(sketch, unpack(other)):
                 return kin
         return None

@@ -22,6 +22,7 @@ _LONG = 8
 _LATIN = "\u2e7f"
 _WINDOW = 20
 _WINDOWS = 40
+_ROUNDING = 1e-9
 
 
 class Sketcher:
@@ -65,6 +66,15 @@ def likeness(one: Sequence[int], other: Sequence[int]) -> float:
     """Share (0..1) of shingles in common, estimated; both sketches ascending."""
     union = heapq.nsmallest(SIZE, set(one) | set(other))
     return len(set(union) & set(one) & set(other)) / len(union) if union else 0.0
+
+
+def alike(one: Sequence[int], other: Sequence[int]) -> bool:
+    """Whether two sketches are those of copies."""
+    common = len(set(one).intersection(other))
+    # As much as the likeness can be; by it most of the pages that share a menu are told apart.
+    if common < ALIKE * min(SIZE, max(len(one), len(other))) - _ROUNDING:
+        return False
+    return likeness(one, other) >= ALIKE
 
 
 def pack(sketch: Iterable[int]) -> bytes:
