@@ -46,6 +46,8 @@ _DATES: Final = (
     "dc.date",
     "date",
 )
+# A word of each of these names: most pages give no date, and asking for elements takes long.
+_SAYS_DATE: Final = re.compile("date|modified|published", re.IGNORECASE)
 _LEAST_KEPT = 0.02
 _LEAST_TEXT = 200
 
@@ -56,24 +58,27 @@ def read_html(text: str) -> Extracted:
     Where leaving out navigation would leave nothing, as on a page that is one list of links, it
     is kept.
     """
-    tree = HTMLTree.parse(text)
-    page = tree.body.html if tree.body is not None else ""
+    page, title, date = _parsed(text)
     sheet = Sheet(text)
     writer = _Walk(page, sheet, navigation=False).written()
     if len(writer.text) < _LEAST_KEPT * len(text):
         whole = _Walk(page, sheet, navigation=True).written()
         if len(writer.text) < _LEAST_TEXT and len(writer.text) * 5 < len(whole.text):
             writer = whole
-    title = " ".join((tree.title or "").split()) or next(
-        (heading.title for heading in writer.headings), ""
-    )
     return Extracted(
         text=writer.text,
-        title=title,
+        title=title or next((heading.title for heading in writer.headings), ""),
         headings=writer.headings,
         links=writer.links,
-        date=_date(tree),
+        date=date,
     )
+
+
+def _parsed(text: str) -> tuple[str, str, str]:
+    """The canonical text of a page's body, its title and date; the tree, which is large, goes."""
+    tree = HTMLTree.parse(text)
+    page = tree.body.html if tree.body is not None else ""
+    return page, " ".join((tree.title or "").split()), _date(tree)
 
 
 @dataclass(frozen=True)
@@ -223,7 +228,7 @@ def _image(writer: TextWriter, alt: str) -> None:
 def _date(tree: HTMLTree) -> str:
     """ISO date that the page's meta elements give, "" if none does."""
     head = tree.head
-    if head is None:
+    if head is None or not _SAYS_DATE.search(head.html):
         return ""
     dates: dict[str, str] = {}
     for meta in head.query_selector_all("meta"):

@@ -27,7 +27,7 @@ _ENDS = " \t\r\n.,;:!?\"'()[]{}<>…。，；：！？、“”‘’（）【�
 def language_of(text: str) -> str:
     """`zh`, `ja`, `ko` or `en`: the script that dominates; function words weigh most."""
     sample = text[:_SAMPLE]
-    if sample.isascii():  # as most documents are
+    if sample.isascii() or not is_cjk(sample):  # as most documents are
         return "en"
     han, kana, hangul = (sum(map(len, p.findall(sample))) for p in (_HAN, _KANA, _HANGUL))
     if not han + kana + hangul:
