@@ -31,6 +31,8 @@ from workflows.logic.terms import content_query, names_of
 _ROUNDS = 5
 _TOPICS = 40
 _SHORTEST = 8
+_WORDS = 8
+_QUERY = 80
 _FORMATS: Final = {
     ".html": "HTML", ".htm": "HTML", ".md": "Markdown", ".pdf": "PDF", ".docx": "Word",
 }  # fmt: skip
@@ -136,14 +138,20 @@ def _apart(home: Path, folder: Path, formats: dict[str, list[str]]) -> None:
 
 
 def _topics(home: Path) -> list[str]:
-    """Headings of sections from all over the collection, as somebody would ask for them."""
+    """Headings of sections from all over the collection, as somebody would ask for them.
+
+    Where there are hardly any, the first words of passages.
+    """
     db = open_reader(collection_path(home, "bench"))
     rows = db.execute(
-        "SELECT headings FROM chunks WHERE headings LIKE '%,%' ORDER BY id * 7919 % 100003"
+        "SELECT headings, substr(text, 1, 200) FROM chunks ORDER BY id * 7919 % 100003"
     ).fetchall()
     db.close()
-    last = (str(json.loads(headings)[-1]) for (headings,) in rows)
-    return list(dict.fromkeys(h for h in last if len(h) > _SHORTEST and h[:3] != "p. "))[:_TOPICS]
+    paths = (json.loads(headings) for headings, _ in rows)
+    last = (str(path[-1]) for path in paths if len(path) > 1)
+    asked = list(dict.fromkeys(h for h in last if len(h) > _SHORTEST and h[:3] != "p. "))
+    words = (" ".join(text.split()[:_WORDS])[:_QUERY] for _, text in rows[:_TOPICS])
+    return [*asked, *filter(None, words)][:_TOPICS]
 
 
 async def _searches(home: Path, queries: list[str]) -> list[float]:
@@ -166,7 +174,9 @@ def _told(home: Path, what: str, times: _Times, name: str = "bench") -> None:
     text = db.execute("SELECT sum(length(text)) FROM documents").fetchone()[0]
     chunks = db.execute("SELECT count(*) FROM chunks").fetchone()[0]
     pages = db.execute(
-        "SELECT count(DISTINCT document || headings) FROM chunks WHERE headings LIKE '%\"p. %'"
+        "SELECT count(DISTINCT document || headings) FROM chunks"
+        " JOIN documents d ON d.id = document"
+        " WHERE headings LIKE '%\"p. %' AND d.path LIKE '%.pdf'"
     ).fetchone()[0]
     db.close()
     print(f"{what}: {files} files of {size / 1e6:.1f} MB, {chunks} chunks")
