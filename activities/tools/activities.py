@@ -125,7 +125,8 @@ class ToolActivities:
         text = json.loads(known)["text"]
         if text is None:
             return _failed(inp, "tool_error", "it was begun before, and how it ended is not known")
-        return await self._kept(inp, text)
+        kept = await self._kept(inp, text)
+        return kept.model_copy(update={"note": "carried out before, under the same grant"})
 
     async def _effect(self, key: str, text: str | None) -> None:
         """Remember an effect: begun (None), or what it gave."""
