@@ -51,9 +51,11 @@ def closing_input(engine: Engine) -> CloseInput:
 def _settle(state: RunState) -> None:
     """The failure that the stop reason stands for, and whether the run is degraded."""
     reason = state.stop_reason or "internal_error"
-    step = "" if state.dag.plan is not None else "s1"
+    planned = state.prepared is not None and state.prepared.task.strategy == "plan"
+    step = "" if planned else "s1"
     failure = outcome.closing_failure(reason, state.stop_detail, step)
-    if failure is not None:
+    told = reason == "step_failed" and bool(state.failures)  # by the step itself, with its kind
+    if failure is not None and not told:
         state.failures.append(failure)
     state.degraded = state.degraded or reason not in outcome.REGULAR
 
