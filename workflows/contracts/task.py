@@ -220,7 +220,8 @@ class ResolvedTask(Wire):
         planner, executor, judge: profiles of the roles; "" for the planner's.
         rules: version of the loop's rules that this run keeps to; 2: a step's first decision is
             kept back like its write, and nothing is written from nothing for want of a budget;
-            3: what is cut off when a plan ends is waited for.
+            3: what is cut off when a plan ends is waited for, and a plan that never came blames no
+            step.
         prices: of the roles' models, where this worker knows them.
         judge_extractive: whether nothing judges; then claims are verbatim quotes.
         plan: the caller's own plan, None if the planner makes one.
