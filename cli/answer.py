@@ -2,7 +2,10 @@
 
 from typing import Any
 
+from pydantic import ValidationError
+
 from cli.outcome import Outcome, exit_code
+from cli.plain import line
 from cli.records import stored_report
 from cli.screen import Screen, complain, dump, write, write_markdown
 from runtime.settings import Env
@@ -32,9 +35,12 @@ async def answer(
 
 def summary(result: dict[str, Any]) -> str:
     """Status, stop reason, counts and what is missing, in one line."""
-    known = RunResult.model_validate(result)
+    try:
+        known = RunResult.model_validate(result)
+    except ValidationError:  # another workflow's, or another version's
+        return line(result.get("status") or "it has ended, not as a run does")
     sources = sum(not item.empty for item in known.evidence)
-    missing = ", ".join(known.missing_topics)
+    missing = line(", ".join(known.missing_topics))
     return (
         f"{known.status} ({known.stop_reason}), {known.usage.model_calls} model calls, "
         f"{known.usage.tool_calls} tool calls, {sources} sources"

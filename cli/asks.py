@@ -6,17 +6,17 @@ saw (INTERFACE, "Messages"), so nothing of a plan or a call is left out.
 
 import json
 import re
-import shlex
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from activities.store.base import EvidenceLostError
+from cli.pasted import pasted
+from cli.plain import indented, line, plain
 from cli.records import opened_store
 from runtime.errors import UsageError
 from runtime.settings import Env
 from workflows.contracts.requests import RequestKind
 from workflows.logic.headings import Words
-from workflows.logic.safe_markdown import visible
 
 REQUEST_ID: Final = re.compile(r"(?:plan|tool|report|question)-\d+-[0-9a-f]{8}")
 _EMPTY: Final[dict[str, Any]] = {}
@@ -87,7 +87,7 @@ async def whole_report(env: Env, run_id: str, ask: Ask) -> str:
 
 def heading(ask: Ask, words: Words) -> str:
     """What is asked, in a line."""
-    return words("waits", what=f"{words('wait_' + ask.kind)} ({ask.id})")
+    return line(words("waits", what=f"{words('wait_' + ask.kind)} ({ask.id})"))
 
 
 def ask_text(ask: Ask, words: Words) -> str:
@@ -96,23 +96,24 @@ def ask_text(ask: Ask, words: Words) -> str:
     names = words("comma").join(ask.approvers)
     who = words("only_they", names=names) if names else words("anyone")
     lines = [heading(ask, words)]
-    lines += [words("asked_at", at=ask.asked_at, until=until, who=who) if ask.asked_at else until]
+    asked = words("asked_at", at=ask.asked_at, until=until, who=who) if ask.asked_at else until
+    lines.append(line(asked))
     if ask.note:
-        lines += ["", ask.note]
-    return visible("\n".join([*lines, "", *_shown(ask, words)]).rstrip())
+        lines += ["", indented(ask.note)]
+    return plain("\n".join([*lines, "", *_shown(ask, words)]).rstrip())
 
 
 def _shown(ask: Ask, words: Words) -> list[str]:
     if ask.shown is None:
-        return [ask.beginning, "", words("show_cut")]
+        return [indented(ask.beginning), "", words("show_cut")]
     if ask.kind == "plan":
         return _plan(ask.shown, words)
     if ask.kind == "tool":
         return _call(ask.shown, words)
     if ask.kind == "report":
         size = words("show_bytes", bytes=ask.shown.get("bytes"), status=ask.shown.get("status"))
-        return [size] if ask.whole else [size, words("show_opening")]
-    return [str(ask.shown.get("question", ""))]
+        return [line(size)] if ask.whole else [line(size), words("show_opening")]
+    return [indented(str(ask.shown.get("question", "")))]
 
 
 def report_text(ask: Ask) -> str:
@@ -124,9 +125,9 @@ def report_text(ask: Ask) -> str:
 
 def _plan(shown: dict[str, Any], words: Words) -> list[str]:
     colon = words("colon")
-    lines = [f"{words('show_goal')}{colon}{shown.get('goal', '')}"]
+    lines = [f"{words('show_goal')}{colon}{_inner(shown.get('goal', ''))}"]
     for step in cast("list[dict[str, Any]]", shown.get("steps") or []):
-        lines += ["", f"{step.get('id')}  {step.get('goal', '')}"]
+        lines += ["", f"{line(step.get('id'))}  {_inner(step.get('goal', ''))}"]
         call = str(step.get("tool") or step.get("tool_hint") or "")
         if step.get("args"):
             call += " " + json.dumps(step["args"], ensure_ascii=False)
@@ -138,30 +139,35 @@ def _plan(shown: dict[str, Any], words: Words) -> list[str]:
             "show_tool": call,
             "show_risk": step.get("risk"),
         }
-        lines += [f"    {words(key)}{colon}{text}" for key, text in told.items() if text]
+        lines += [f"    {words(key)}{colon}{_inner(text)}" for key, text in told.items() if text]
         if step.get("required") is False:
             lines.append(f"    {words('show_optional')}")
     return lines
+
+
+def _inner(text: object) -> str:
+    """A text of somebody else within a line of ours; its further lines stand below, indented."""
+    return indented(str(text), " " * 8).lstrip(" ")
 
 
 def _call(shown: dict[str, Any], words: Words) -> list[str]:
     colon = words("colon")
     arguments = json.dumps(shown.get("args") or {}, ensure_ascii=False, indent=2)
     return [
-        f"{words('show_tool')}{colon}{shown.get('tool')}",
-        f"{words('show_effect')}{colon}{shown.get('effect')}",
-        f"{words('show_step')}{colon}{shown.get('step')} {shown.get('goal') or ''}".rstrip(),
+        f"{words('show_tool')}{colon}{line(shown.get('tool'))}",
+        f"{words('show_effect')}{colon}{line(shown.get('effect'))}",
+        f"{words('show_step')}{colon}{line(shown.get('step'))} "
+        f"{_inner(shown.get('goal') or '')}".rstrip(),
         f"{words('show_arguments')}{colon.rstrip()}",
-        *(f"  {line}" for line in arguments.splitlines()),
+        *(f"  {each}" for each in arguments.split("\n")),
     ]
 
 
 def ways(workflow_id: str, ask: Ask, words: Words) -> list[str]:
     """The commands that answer a request, to be pasted."""
-    run = shlex.quote(workflow_id)
     if ask.kind == "question":
-        return [f"uv run starter.py answer {run} {ask.id} {shlex.quote(words('your_text'))}"]
+        return [pasted("answer", workflow_id, ask.id, words("your_text"))]
     return [
-        f"uv run starter.py approve {run} {ask.id}",
-        f"uv run starter.py reject {run} {ask.id} --comment {shlex.quote(words('your_comment'))}",
+        pasted("approve", workflow_id, ask.id),
+        pasted("reject", workflow_id, ask.id, comment=words("your_comment")),
     ]

@@ -4,8 +4,8 @@
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from cli.plain import line
 from workflows.logic.headings import Words
-from workflows.logic.safe_markdown import visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -24,19 +24,20 @@ def board(plan: dict[str, Any], status: dict[str, Any], words: Words) -> "Render
     foot = Text(_budgets(status, words), style="dim")
     if not steps:
         return foot
+    # As `Text` all of it: rich reads a string as markup, where "[/]" of a model is an error.
     title = words("plan_now", version=plan.get("version"), round=plan.get("rounds"))
-    table = Table(title=title, title_justify="left", expand=False)
+    table = Table(title=Text(line(title)), title_justify="left", expand=False)
     for name in words("plan_columns").strip("| ").split("|"):
         table.add_column(name.strip(), overflow="fold")
     for step in steps[:_ROWS]:
         state = str(step.get("status"))
         table.add_row(
-            visible(str(step.get("id"))),
-            visible(str(step.get("goal"))),
-            Text(state, style=_STYLES.get(state, "")),
-            str(step.get("attempts")),
-            visible(_verdict(step, words)),
-            " ".join(step.get("evidence") or []),
+            Text(line(step.get("id"))),
+            Text(line(step.get("goal"))),
+            Text(line(state), style=_STYLES.get(state, "")),
+            Text(line(step.get("attempts"))),
+            Text(line(_verdict(step, words))),
+            Text(line(" ".join(step.get("evidence") or []))),
         )
     more = len(steps) - _ROWS
     rest = [Text(words("more_steps", count=more))] if more > 0 else []
@@ -47,7 +48,7 @@ def plan_lines(plan: dict[str, Any], words: Words) -> list[str]:
     """A plan in lines that stay."""
     steps = cast("list[dict[str, Any]]", plan.get("steps") or [])
     head = words("plan_now", version=plan.get("version"), round=plan.get("rounds"))
-    return [head, *(f"  {step.get('id')}  {step.get('goal')}" for step in steps)]
+    return [head, *(f"  {line(step.get('id'))}  {line(step.get('goal'))}" for step in steps)]
 
 
 def _verdict(step: dict[str, Any], words: Words) -> str:
@@ -69,4 +70,4 @@ def _budgets(status: dict[str, Any], words: Words) -> str:
     missing = cast("list[str]", status.get("missing_topics") or [])
     named = words("comma").join(missing) or words("nothing")
     parts.append(f"{words('missing_now')}{words('colon')}{named}")
-    return visible(" · ".join(parts))
+    return line(" · ".join(parts))

@@ -6,17 +6,33 @@ Pure but for the file of `--edits` and the editor: what is sent is decided here,
 import asyncio
 import difflib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, cast
 
 import click
 
 from cli.asks import REQUEST_ID, Ask, report_text
-from cli.sending import RefusedError
+from cli.sending import RefusedError, unsendable
 from runtime.errors import UsageError
 
 _YES: Final = frozenset({"y", "yes", "j", "ja", "是", "好", "同意", "批准"})
 _CONTEXT: Final = 2
+_MOST_READ: Final = 4 * 1024 * 1024  # bytes of a file; what may be sent is less
+
+
+def given(arguments: Mapping[str, str | None]) -> None:
+    """Refuse what was given and holds nothing, as a failed `"$(cat FILE)"` does.
+
+    Args:
+        arguments: by their names; None for one that was left out.
+
+    Raises:
+        UsageError: names the one that is blank.
+    """
+    for name, text in arguments.items():
+        if text is not None and not text.strip():
+            raise UsageError(f"{name}: must not be blank; leave it out if nothing is meant")
 
 
 def chosen(asks: list[Ask], ended: list[dict[str, Any]], verb: str, request: str | None) -> Ask:
@@ -67,34 +83,59 @@ def edits_of(ask: Ask, text: str) -> dict[str, Any]:
     """What `--edits` gives: a JSON object, or the text of a report; `@FILE` holds it.
 
     Raises:
-        UsageError: the file cannot be read.
+        UsageError: the file cannot be read, or holds nothing.
         RefusedError: no JSON object; says what is expected.
     """
     if text.startswith("@"):
-        try:
-            text = Path(text[1:]).read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"--edits: {text[1:]} cannot be read: {error}") from None
+        text = _text_of(text[1:])
     return parsed_edits(ask, text)
+
+
+def _text_of(name: str) -> str:
+    """What a file holds, which may also be a pipe."""
+    try:
+        with Path(name).open("rb") as file:
+            data = file.read(_MOST_READ + 1)
+        if len(data) > _MOST_READ:
+            raise UsageError(f"--edits: {name} is larger than {_MOST_READ} bytes")
+        text = data.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--edits: {name} cannot be read: {error}") from None
+    if not text.strip():
+        raise UsageError(f"--edits: {name} holds nothing")
+    return text
 
 
 def parsed_edits(ask: Ask, text: str) -> dict[str, Any]:
     """Edits from what a person wrote.
 
     Raises:
-        RefusedError: no JSON object; says what is expected.
+        RefusedError: no JSON object, or one that cannot be sent; says what is expected.
     """
+    value, problem = _read(text)
+    if not isinstance(value, dict):
+        if ask.kind != "report":
+            reason = f"edits: {_expected(ask)}" + (f"; {problem}" if problem else "")
+            raise RefusedError("malformed", reason)
+        value = {"report": text}
+    edits = cast("dict[str, Any]", value)
+    if told := unsendable(edits):
+        raise RefusedError("malformed", f"edits: {told}")
+    return edits
+
+
+def _read(text: str) -> tuple[Any, str]:
+    """A JSON value and "", or None and why it is none."""
     try:
-        value: Any = json.loads(text)
+        return json.loads(text, parse_constant=_no_number), ""
     except ValueError as error:
-        if ask.kind == "report":
-            return {"report": text}
-        raise RefusedError("malformed", f"edits: {_expected(ask)}; {error}") from None
-    if isinstance(value, dict):
-        return cast("dict[str, Any]", value)
-    if ask.kind == "report":
-        return {"report": text}
-    raise RefusedError("malformed", f"edits: {_expected(ask)}")
+        return None, str(error)
+    except RecursionError:
+        return None, "nested too deeply"
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
 
 
 def _expected(ask: Ask) -> str:
@@ -130,7 +171,7 @@ async def edited(ask: Ask) -> dict[str, Any] | None:
     """What a person made of it in their editor; None if they changed nothing.
 
     Raises:
-        RefusedError: what they wrote is no JSON object, or there is no editor.
+        RefusedError: what they wrote cannot be read or is no JSON object, or there is no editor.
     """
     before = editable(ask)
     suffix = ".md" if ask.kind == "report" else ".json"
@@ -138,6 +179,10 @@ async def edited(ask: Ask) -> dict[str, Any] | None:
         after = await asyncio.to_thread(click.edit, before, extension=suffix)
     except click.ClickException as error:
         raise RefusedError("malformed", f"the editor failed: {error.message}") from None
+    except UnicodeError as error:
+        raise RefusedError("malformed", f"edits: not UTF-8: {error}") from None
+    except (OSError, ValueError) as error:  # the file is gone; quotes in $EDITOR do not match
+        raise RefusedError("malformed", f"the editor failed: {error}") from None
     if after is None or after.strip() == before.strip():
         return None
     return parsed_edits(ask, after)

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 
+from cli.plain import line
+
 _GAP = "  "
 
 
 def columns(rows: Sequence[Sequence[object]]) -> str:
     """Rows as aligned columns; the last one is not padded, so long texts belong there."""
-    cells = [[" ".join(str(cell).split()) for cell in row] for row in rows]
+    cells = [[line(cell) for cell in row] for row in rows]
     widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
     return "\n".join(
         _GAP.join(

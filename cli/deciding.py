@@ -8,12 +8,13 @@ import dataclasses
 from typing import Any, Final, Literal, cast
 
 from cli.asks import Ask, ask_text, asks_of, report_text, ways, whole_report
-from cli.choosing import answer_arguments, changes, chosen, edits_of, is_yes
+from cli.choosing import answer_arguments, changes, chosen, edits_of, given, is_yes
 from cli.columns import columns
 from cli.execute import CommandError
 from cli.keyboard import is_terminal, typed
-from cli.options import AnswerOptions, ApproveOptions, Output, RejectOptions
+from cli.options import AnswerOptions, ApproveOptions, DecideOptions, Output, RejectOptions
 from cli.outcome import OK, OTHER
+from cli.pasted import pasted
 from cli.queries import first_run_id, open_run, requests_of
 from cli.screen import Screen, dump, write, write_markdown
 from cli.sending import RefusedError, Taken, decision, send, user
@@ -29,7 +30,7 @@ _QUESTIONS: Final = {"edit": "ask_approve_edited", "approve": "ask_approve", "an
 
 @dataclasses.dataclass(frozen=True)
 class _Wish:
-    """What a person typed."""
+    """What a person typed, and nothing that is blank; of `edits`, None is what was not given."""
 
     verb: Verb
     run: str
@@ -37,33 +38,41 @@ class _Wish:
     by: str
     yes: bool
     comment: str = ""
-    edits: str = ""
+    edits: str | None = None
     text: str = ""
+
+
+def _wish(
+    verb: Verb, options: DecideOptions, comment: str | None = None, edits: str | None = None
+) -> _Wish:
+    """What a person typed.
+
+    Raises:
+        UsageError: something was given and is blank, which cannot be meant: an approval of no
+            edits, a rejection for good where a comment was to be sent.
+    """
+    words = {"ID": options.run_id, "REQUEST": options.request, "--by": options.by}
+    given({**words, "--comment": comment, "--edits": edits})
+    by = options.by or user()
+    return _Wish(verb, options.run_id, options.request, by, options.yes, comment or "", edits)
 
 
 async def approve_command(options: ApproveOptions) -> int:
     """`approve ID [REQUEST]`."""
-    wish = _Wish(
-        "approve", options.run_id, options.request, options.by or user(), options.yes,
-        comment=options.comment, edits=options.edits,
-    )  # fmt: skip
-    return await _decide(wish, options)
+    return await _decide(_wish("approve", options, options.comment, options.edits), options)
 
 
 async def reject_command(options: RejectOptions) -> int:
     """`reject ID [REQUEST]`."""
-    by = options.by or user()
-    wish = _Wish("reject", options.run_id, options.request, by, options.yes, options.comment)
-    return await _decide(wish, options)
+    return await _decide(_wish("reject", options, options.comment), options)
 
 
 async def answer_command(options: AnswerOptions) -> int:
     """`answer ID [REQUEST] [TEXT]`."""
     request, text = answer_arguments(options.request, options.text)
-    wish = _Wish(
-        "answer", options.run_id, request, options.by or user(), options.yes, text=text or ""
-    )
-    return await _decide(wish, options)
+    given({"TEXT": text})
+    wish = _wish("answer", dataclasses.replace(options, request=request))
+    return await _decide(dataclasses.replace(wish, text=text or ""), options)
 
 
 async def _decide(wish: _Wish, output: Output) -> int:
@@ -105,7 +114,7 @@ async def _agreed(wish: _Wish, ask: Ask, words: Words, screen: Screen) -> dict[s
             f"nobody can be asked here: name the request ({ask.id}), whose id holds a digest of "
             "what is decided on, or give --yes"
         )
-    edits = edits_of(ask, wish.edits) if wish.edits else None
+    edits = edits_of(ask, wish.edits) if wish.edits is not None else None
     if asking:
         show(ask, words, screen)
         if edits is not None:
@@ -154,12 +163,12 @@ def _tell(wish: _Wish, payload: dict[str, Any], taken: Taken, words: Words, outp
     elif taken.outcome:
         write(words(f"told_{taken.outcome}", id=request, by=wish.by))
     else:
-        write(words("told_sent", id=request, run=wish.run))
+        write(words("told_sent", id=request, command=pasted("requests", wish.run)))
 
 
 def _goes_on(session: Session, workflow_id: str) -> str:
     if session.embedded:
-        return f"no session works on it: `uv run starter.py resume {workflow_id}` goes on with it"
+        return f"no session works on it: `{pasted('resume', workflow_id)}` goes on with it"
     return (
         f"no worker polls on {session.address}: the run goes on as soon as one does "
         "(`uv run worker.py`)"

@@ -21,6 +21,7 @@ from activities.store.base import EvidenceLostError
 from cli.columns import columns
 from cli.options import Output
 from cli.outcome import OK, OTHER
+from cli.pasted import pasted
 from cli.records import opened_store
 from cli.screen import dump, write
 from cli.session import Session, connected, is_embedded, profiles_of, someone_polls, working
@@ -156,7 +157,7 @@ async def _searched(env: Env, backend: CorpusBackend, info: CollectionInfo) -> C
     name = f"corpus {info.name}"
     if info.problem:
         return Check(name, "broken", info.problem, "see the message")
-    again = f"index it again: `starter.py index {info.root} --name {info.name}`"
+    again = f"index it again: `{pasted('index', info.root, name=info.name)}`"
     query = Path(info.root).name or info.name
     task = resolve(Task(goal=query, corpora=[info.name]), "", "", Settings(), extractive=False)
     try:
@@ -170,7 +171,7 @@ async def _searched(env: Env, backend: CorpusBackend, info: CollectionInfo) -> C
     found = f"{info.root}, version {info.version}: {count}{unread}"
     if not unread:
         return Check(name, "ok", found)
-    return Check(name, "warn", found, f"all of them: `starter.py corpora {info.name}`")
+    return Check(name, "warn", found, f"all of them: `{pasted('corpora', info.name)}`")
 
 
 def _not_read(env: Env, info: CollectionInfo) -> str:

@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Final, NoReturn
 
 from cli.outcome import OTHER, USAGE
@@ -62,6 +62,7 @@ def _run(job: Callable[[], Coroutine[Any, Any, int]]) -> int:
     from workflows.logic.parse import InvalidTaskError
 
     try:
+        refuse_bytes(sys.argv[1:])
         return asyncio.run(_until_signal(job))
     except _LeftError as left:
         return SIGNAL_EXIT + left.number
@@ -78,6 +79,28 @@ def _run(job: Callable[[], Coroutine[Any, Any, int]]) -> int:
     except (CommandError, OSError) as error:  # such as a full disk
         complain(str(error))
         return OTHER
+
+
+def refuse_bytes(arguments: Sequence[str]) -> None:
+    """Refuse text that is not UTF-8, which no server takes; names of files may be anything.
+
+    Raises:
+        UsageError: names the argument.
+    """
+    from runtime.errors import UsageError
+
+    before = ""
+    for argument in arguments:
+        option, _, value = (
+            argument.partition("=") if argument[:2] == "--" else (before, "", argument)
+        )
+        before = argument
+        if (option == "--edits" and value[:1] == "@") or os.path.exists(value):
+            continue
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise UsageError(f"{value!r}: not UTF-8") from None
 
 
 async def _until_signal(job: Callable[[], Coroutine[Any, Any, int]]) -> int:
@@ -113,7 +136,8 @@ async def _explained(job: Callable[[], Coroutine[Any, Any, int]]) -> int:
     except RPCError as error:
         from runtime.errors import UsageError
 
-        if error.status is RPCStatusCode.INVALID_ARGUMENT:
+        # gRPC itself refuses what is larger than any message, with the status of a busy server.
+        if error.status is RPCStatusCode.INVALID_ARGUMENT or "larger than max" in error.message:
             raise UsageError(f"the Temporal server refused it: {error.message}") from None
         if error.status is RPCStatusCode.NOT_FOUND:
             raise UsageError(

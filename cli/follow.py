@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from collections.abc import Generator
 from datetime import timedelta
 from typing import Any, Final, cast
 
@@ -18,6 +19,7 @@ from cli.board import board, plan_lines
 from cli.in_place import InPlace
 from cli.outcome import Outcome
 from cli.patience import patient_result
+from cli.plain import line
 from cli.queries import queried
 from cli.records import stored_result
 from cli.screen import Screen
@@ -90,8 +92,8 @@ class Standing:
         if asked != self._asked:
             known = await queried(self._session, self._id, "requests")
             if known is not None:
-                self._asked = [str(item["id"]) for item in known["open"]]
                 await self._people.take(known)
+                self._asked = [str(item["id"]) for item in known["open"]]
         if not asked and self._waits:
             self._screen.now(words(f"phase_{status['phase']}"))
         self._waits = bool(asked)
@@ -170,23 +172,40 @@ async def follow(session: Session, workflow_id: str, screen: Screen) -> Outcome:
     handle = session.client.get_workflow_handle(workflow_id)
     events, standing = Events(screen), Standing(session, workflow_id, screen)
     waiting = asyncio.create_task(_wait(session, handle))
-    telling = asyncio.create_task(_tell(session, handle, events, standing))
+    telling = asyncio.create_task(_tell(session, handle, events, standing, screen))
     try:
         outcome = await waiting
     finally:
-        for task in (waiting, telling):
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        waiting.cancel()
+        telling.cancel()
+        await asyncio.gather(waiting, telling, return_exceptions=True)
         await standing.close()
-    await standing.last_look()
-    for _ in range(_LAST_POLLS):
-        if await events.poll(handle) is not None:
-            break
-    else:
-        screen.warn("no worker answers, so the newest events are not shown")
+    with told(screen, set()):
+        await standing.last_look()
+        for _ in range(_LAST_POLLS):
+            if await events.poll(handle) is not None:
+                break
+        else:
+            screen.warn("no worker answers, so the newest events are not shown")
     screen.clear()
     return outcome
+
+
+@contextlib.contextmanager
+def told(screen: Screen, before: set[str]) -> Generator[None]:
+    """What goes wrong in the body is told once: showing a run costs no report and no exit code.
+
+    Args:
+        screen: where it is told.
+        before: what was told, added to.
+    """
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - told; also a run of a version with other events
+        said = line(f"progress cannot be shown ({type(error).__name__}: {error})")
+        if said not in before:
+            before.add(said)
+            screen.warn(said)
 
 
 async def outcome_of(session: Session, workflow_id: str) -> Outcome:
@@ -195,27 +214,33 @@ async def outcome_of(session: Session, workflow_id: str) -> Outcome:
 
 
 async def _tell(
-    session: Session, handle: WorkflowHandle[Any, Any], events: Events, standing: Standing
+    session: Session,
+    handle: WorkflowHandle[Any, Any],
+    events: Events,
+    standing: Standing,
+    screen: Screen,
 ) -> None:
     """Tell events and standing; a look that fails, as when the server restarts, is made again."""
-    looked = False
+    looked, failures = False, set[str]()
     while True:
-        news = await events.poll(handle)
-        if news or (news is False and not looked):
-            try:
+        with told(screen, failures), contextlib.suppress(RPCError):
+            news = await events.poll(handle)
+            if news or (news is False and not looked):
+                looked = False
                 await standing.look()
                 looked = True
-            except RPCError:
-                looked = False
         await asyncio.sleep(_POLL_EMBEDDED if session.embedded else _POLL_REMOTE)
 
 
 async def _wait(session: Session, handle: WorkflowHandle[Any, Any]) -> Outcome:
     """The outcome; a server that is being restarted is waited for."""
     try:
-        return Outcome(handle.id, "completed", result=await patient_result(handle))
+        result = await patient_result(handle)
     except WorkflowFailureError as error:
         return await _ended_otherwise(session, handle, error)
+    if isinstance(result, dict):
+        return Outcome(handle.id, "completed", result=cast("dict[str, Any]", result))
+    return Outcome(handle.id, "completed", error="what it returned is no result of a run")
 
 
 async def _ended_otherwise(

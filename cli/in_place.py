@@ -5,9 +5,7 @@ off the screen; whoever says "later" is not asked again.
 """
 
 import asyncio
-import contextlib
 import dataclasses
-import shlex
 from typing import Any, Final, cast
 
 from temporalio.service import RPCError
@@ -15,6 +13,8 @@ from temporalio.service import RPCError
 from cli.asks import Ask, ask_text, asks_of, report_text, ways, whole_report
 from cli.choosing import changes, edited, is_yes
 from cli.keyboard import is_terminal, typed
+from cli.pasted import pasted
+from cli.plain import line
 from cli.queries import first_run_id
 from cli.screen import Screen
 from cli.sending import RefusedError, decision, send, user
@@ -45,6 +45,7 @@ class InPlace:
         self._task: asyncio.Task[None] | None = None
         self._now = ""  # the request whose answer is being typed
         self._sending = False
+        self._closed = False
 
     async def take(self, known: dict[str, Any]) -> None:
         """Take over what query `requests` says: show what is new, drop what has ended."""
@@ -53,17 +54,18 @@ class InPlace:
         self._open = [ask.id for ask in asks]
         await self._drop(cast("list[dict[str, Any]]", known["ended"]))
         for ask in asks:
-            if ask.id in self._seen:
+            if ask.id in self._seen or self._closed:
                 continue
-            self._seen.add(ask.id)
             described = await self._session.client.get_workflow_handle(self._id).describe()
             whole = await whole_report(self._session.env, first_run_id(described), ask)
+            self._seen.add(ask.id)
             self._waiting.append(dataclasses.replace(ask, whole=whole))
         if self._waiting and (self._task is None or self._task.done()):
             self._task = asyncio.create_task(self._serve())
 
     async def close(self) -> None:
         """The run has ended, or nobody follows it any more: ask nothing, lose no decision."""
+        self._closed = True
         self._waiting.clear()
         if self._sending and self._task is not None:
             await asyncio.wait([self._task], timeout=_SENDING)
@@ -78,16 +80,15 @@ class InPlace:
             name = str(item["id"])
             if name in self._seen and name not in self._mine:
                 self._mine.add(name)
-                self._screen.say(self._words(f"told_{item['outcome']}", id=name, by=item["by"]))
+                told = self._words(f"told_{item['outcome']}", id=name, by=item["by"])
+                self._screen.say(line(told))
 
     async def _give_up(self) -> None:
         task, self._task = self._task, None
         if task is None:
             return
-        if not task.done():
-            task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
     async def _serve(self) -> None:
         while self._waiting:
@@ -97,6 +98,9 @@ class InPlace:
                 self._show(ask)
                 if self._asking:
                     await self._decided(ask)
+            except Exception as error:  # noqa: BLE001 - told; no question costs a run's report
+                told = f"{ask.id} cannot be asked here ({type(error).__name__}: {error})"
+                self._screen.say(line(f"{told}; `{pasted('requests', self._id)}` shows it"))
             finally:
                 self._now = ""
                 self._screen.release()
@@ -107,7 +111,7 @@ class InPlace:
         if report and self._asking:
             self._screen.markdown(report)
         if not self._asking:
-            whole = [f"uv run starter.py requests {shlex.quote(self._id)}"] if report else []
+            whole = [pasted("requests", self._id)] if report else []
             for way in [*whole, *ways(self._id, ask, self._words)]:
                 self._screen.say(f"  {way}")
 
@@ -122,7 +126,7 @@ class InPlace:
                     return
                 await self._sent(ask, payload)
             except RefusedError as error:
-                self._screen.say(self._words("told_refused", reason=error))
+                self._screen.say(line(self._words("told_refused", reason=error)))
                 if ask.id not in self._open:
                     return
             else:
@@ -138,12 +142,13 @@ class InPlace:
             self._mine.discard(ask.id)
             raise
         except RPCError as error:
-            self._screen.say(self._words("told_refused", reason=error.message))
-            return
+            self._mine.discard(ask.id)
+            raise RefusedError("not sent", error.message) from None
         finally:
             self._sending = False
         key = f"told_{taken.outcome}" if taken.outcome else "told_sent"
-        self._screen.say(self._words(key, id=ask.id, by=user(), run=self._id))
+        told = self._words(key, id=ask.id, by=user(), command=pasted("requests", self._id))
+        self._screen.say(line(told))
 
     async def _payload(self, ask: Ask) -> dict[str, Any] | None:
         """What a person decides; None for later."""

@@ -14,7 +14,9 @@ from cli.corpora import Corpus, existing_path, name_for, roots_by_name, same_pat
 from cli.execute import CommandError
 from cli.options import Output
 from cli.outcome import OK
+from cli.pasted import pasted
 from cli.patience import patient_result
+from cli.plain import line
 from cli.screen import Screen, dump, write
 from cli.session import Session, connected, is_embedded, someone_polls, working
 from runtime.errors import UsageError
@@ -35,8 +37,10 @@ async def index_command(path: str, name: str | None, output: Output) -> int:
     if found is None and embedded:
         raise UsageError(f"{path}: no such file or folder")
     place = found or Path(path)  # with a configured server the path is one on its workers
-    corpus = Corpus(name or name_for(place, roots_by_name(env) if embedded else {}), place)
-    _check_name(corpus.name)
+    if name is None:
+        name = name_for(place, roots_by_name(env) if embedded else {})
+    _check_name(name)
+    corpus = Corpus(name, place)
     with Screen() as screen:
         async with connected(env, embedded=embedded) as session, working(session):
             if embedded:
@@ -184,7 +188,7 @@ def _lines(result: dict[str, Any], *, problems: bool = True) -> str:
     if not problems:
         return text
     shown = result["problems"][:_LISTED]
-    lines = [f"  {item['path']}: {item['status']}, {item['reason']}" for item in shown]
+    lines = [f"  {line(item['path'])}: {item['status']}, {line(item['reason'])}" for item in shown]
     if len(result["problems"]) > _LISTED:
-        lines.append(f"  … all of them: `starter.py corpora {result['name']}`")
+        lines.append(f"  … all of them: `{pasted('corpora', result['name'])}`")
     return "\n".join([text, *lines])

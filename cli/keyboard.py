@@ -10,6 +10,8 @@ import os
 import sys
 from typing import Final
 
+from cli.plain import plain
+
 _BYTES: Final = 4096
 
 
@@ -30,7 +32,7 @@ async def typed(prompt: str) -> str | None:
         prompt: written before it, on standard error.
     """
     _forget_typed_ahead()
-    sys.stderr.write(prompt)
+    sys.stderr.write(plain(prompt))
     sys.stderr.flush()
     loop, number = asyncio.get_running_loop(), sys.stdin.fileno()
     line: asyncio.Future[bytes] = loop.create_future()

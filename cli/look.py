@@ -1,6 +1,5 @@
 """Look at runs and stop them: `show`, `list`, `stop`."""
 
-import shlex
 from datetime import datetime
 from typing import Any, Final, cast
 
@@ -15,7 +14,9 @@ from cli.columns import columns
 from cli.follow import outcome_of
 from cli.options import Output
 from cli.outcome import OK, Outcome
-from cli.queries import memo_of, open_run, queried
+from cli.pasted import pasted
+from cli.plain import line
+from cli.queries import asked_in, memo_of, open_run, queried
 from cli.records import stored_result
 from cli.screen import Screen, dump, write, write_markdown
 from cli.sending import user
@@ -85,7 +86,11 @@ async def stop_command(workflow_id: str, reason: str, by: str) -> int:
             polled = await someone_polls(session)
         write(f"{workflow_id} was told to stop")
         if not polled:
-            where = f"resume {workflow_id}" if embedded else "with a worker (`uv run worker.py`)"
+            where = (
+                f"`{pasted('resume', workflow_id)}`"
+                if embedded
+                else "with a worker (`uv run worker.py`)"
+            )
             screen.warn(f"no worker polls: the run ends when it goes on, {where}")
     return OK
 
@@ -129,28 +134,28 @@ async def _show_closed(outcome: Outcome, screen: Screen, output: Output) -> int:
 def _status_lines(document: dict[str, Any]) -> list[str]:
     state = cast("dict[str, Any]", document["state"] or {})
     lines = [
-        f"{document['workflow_id']}: {state.get('phase') or document['phase'] or 'open'}",
+        f"{line(document['workflow_id'])}: {state.get('phase') or document['phase'] or 'open'}",
         f"started {document['started']}",
     ]
     if document["waits_for"]:
-        run = shlex.quote(document["workflow_id"])
+        told = pasted("requests", document["workflow_id"])
         lines += [
-            f"waits for: {', '.join(document['waits_for'])}",
-            f"  what it asks, and how to answer: uv run starter.py requests {run}",
+            f"waits for: {line(', '.join(document['waits_for']))}",
+            f"  what it asks, and how to answer: {told}",
         ]
     if state:
         usage: dict[str, Any] = state.get("usage") or {}
         limits: dict[str, Any] = state.get("limits") or {}
         missing: list[str] = state.get("missing_topics") or []
         lines += [
-            f"goal: {state.get('goal', '')}",
+            f"goal: {line(state.get('goal', ''))}",
             f"strategy {state.get('strategy')}, language {state.get('language')}, "
             f"model {state.get('model')}",
             f"model calls {usage.get('model_calls', 0)} of {limits.get('max_model_calls', '?')}, "
             f"tool calls {usage.get('tool_calls', 0)} of {limits.get('max_tool_calls', '?')}"
             f"{dollars(usage, limits)}",
             f"evidence: {state.get('evidence', 0)} sources; "
-            f"missing: {', '.join(missing) or 'nothing'}",
+            f"missing: {line(', '.join(missing)) or 'nothing'}",
         ]
     return lines
 
@@ -168,7 +173,7 @@ async def _row(execution: WorkflowExecution | WorkflowExecutionDescription) -> d
     attributes = execution.typed_search_attributes
     status = execution.status.name.lower() if execution.status is not None else "unknown"
     memo = await memo_of(execution)
-    asked = cast("list[Any]", memo.get("requests", [])) if execution.close_time is None else []
+    asked = asked_in(memo) if execution.close_time is None else []
     return {
         "workflow_id": execution.id,
         "run_id": execution.run_id,

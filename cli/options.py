@@ -125,7 +125,7 @@ class TaskOptions:
         ),
     ] = None
     approve: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--approve",
             help="What a person is asked for before it counts: plan, report, tools (every call, "
@@ -133,7 +133,7 @@ class TaskOptions:
             metavar="plan,report",
             rich_help_panel=_PEOPLE,
         ),
-    ] = ""
+    ] = None
     approver: Annotated[
         list[str],
         typer.Option(
@@ -144,7 +144,7 @@ class TaskOptions:
         ),
     ] = dataclasses.field(default_factory=list[str])
     expires_after: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--expires-after",
             help="How long a request waits, such as 90s, 30m, 12h or 3d; silence never grants. "
@@ -152,7 +152,7 @@ class TaskOptions:
             metavar="TIME",
             rich_help_panel=_PEOPLE,
         ),
-    ] = ""
+    ] = None
     ask: Annotated[
         bool,
         typer.Option(
@@ -255,9 +255,9 @@ class DecideOptions(Output):
             metavar="[REQUEST]", help="Id of the request; without it, the only one that is open."
         ),
     ] = None
-    by: Annotated[str, typer.Option("--by", help="Who decides; default: the name of the user.")] = (
-        ""
-    )
+    by: Annotated[
+        str | None, typer.Option("--by", help="Who decides; default: the name of the user.")
+    ] = None
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before it is sent.")] = False
 
 
@@ -266,28 +266,28 @@ class RejectOptions(DecideOptions):
     """Options of `reject`."""
 
     comment: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--comment",
             help="What should change: it is mended once and asked again. Without it the run ends.",
         ),
-    ] = ""
+    ] = None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ApproveOptions(DecideOptions):
     """Options of `approve`."""
 
-    comment: Annotated[str, typer.Option("--comment", help="Kept beside the decision.")] = ""
+    comment: Annotated[str | None, typer.Option("--comment", help="Kept beside it.")] = None
     edits: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--edits",
             help="What replaces what is asked: a JSON object, of a report its text; @FILE holds "
             "it.",
             metavar="JSON|@FILE",
         ),
-    ] = ""
+    ] = None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -12,6 +12,7 @@ from temporalio.client import WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
 
 from cli.execute import CommandError
+from cli.pasted import pasted
 
 _BROKEN: Final = frozenset(
     {
@@ -49,6 +50,6 @@ async def patient_result(handle: WorkflowHandle[Any, Any]) -> Any:
         elif now - silent_since > _PATIENCE:
             raise CommandError(
                 f"the Temporal server has not answered for {_PATIENCE:.0f} s; the run is kept: "
-                f"`starter.py watch {handle.id}`"
+                f"`{pasted('watch', handle.id)}`"
             )
         await asyncio.sleep(_RETRY_SECONDS)

@@ -1,7 +1,7 @@
 """What a run says of itself: its queries where a worker answers, its memo where none does."""
 
 from datetime import timedelta
-from typing import Any, Final, cast
+from typing import Any, Final, cast, get_args
 
 from temporalio.client import (
     WorkflowExecution,
@@ -11,11 +11,14 @@ from temporalio.client import (
 )
 from temporalio.service import RPCError, RPCStatusCode
 
+from cli.pasted import pasted
 from cli.session import Session
 from runtime.errors import UsageError
 from workflows.contracts.names import MEMO
+from workflows.contracts.requests import RequestKind
 
 _QUERY_SECONDS: Final = 5.0
+_KINDS: Final = get_args(RequestKind)
 
 
 async def queried(session: Session, workflow_id: str, name: str) -> dict[str, Any] | None:
@@ -36,9 +39,23 @@ async def queried(session: Session, workflow_id: str, name: str) -> dict[str, An
 
 
 async def memo_of(execution: WorkflowExecution | WorkflowExecutionDescription) -> dict[str, Any]:
-    """Our part of a run's memo; {} before there is one."""
-    memo: Any = (await execution.memo()).get(MEMO)
+    """Our part of a run's memo; {} before there is one, and where it cannot be read.
+
+    Whoever starts a run may give it a memo, and one run must not hide the others in a list.
+    """
+    try:
+        memo: Any = (await execution.memo()).get(MEMO)
+    except Exception:  # noqa: BLE001 - whatever a codec says to what is not ours
+        return {}
     return cast("dict[str, Any]", memo) if isinstance(memo, dict) else {}
+
+
+def asked_in(memo: dict[str, Any]) -> list[dict[str, Any]]:
+    """The open requests that a memo names; [] where it holds anything else."""
+    found: Any = memo.get("requests")
+    items = cast("list[Any]", found) if isinstance(found, list) else []
+    known = [cast("dict[str, Any]", item) for item in items if isinstance(item, dict)]
+    return [item for item in known if {"id", "kind"} <= set(item) and item["kind"] in _KINDS]
 
 
 async def open_run(session: Session, workflow_id: str) -> WorkflowExecutionDescription:
@@ -50,7 +67,7 @@ async def open_run(session: Session, workflow_id: str) -> WorkflowExecutionDescr
     """
     described = await session.client.get_workflow_handle(workflow_id).describe()
     if described.status is not WorkflowExecutionStatus.RUNNING:
-        raise UsageError(f"{workflow_id} has already ended; `starter.py show {workflow_id}`")
+        raise UsageError(f"{workflow_id} has already ended; `{pasted('show', workflow_id)}`")
     return described
 
 
@@ -71,5 +88,5 @@ async def requests_of(
     known = await queried(session, described.id, "requests") if answers else None
     if known is not None:
         return known
-    opened = (await memo_of(described)).get("requests", [])
+    opened = asked_in(await memo_of(described))
     return {"language": "en", "open": opened, "ended": [], "messages": None}

@@ -11,11 +11,13 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from cli.answer import answer
+from cli.choosing import given
 from cli.corpora import Corpus, chosen
 from cli.follow import follow
 from cli.indexing import index_first
 from cli.options import Follow, RunOptions, StartOptions, TaskOptions
 from cli.outcome import OK, Outcome, exit_code
+from cli.pasted import pasted
 from cli.records import stored_result
 from cli.screen import Screen, dump, write
 from cli.session import SILENT, Session, connected, is_embedded, profiles_of, someone_polls, working
@@ -63,6 +65,7 @@ async def start_command(options: StartOptions) -> int:
 
 async def resume_command(workflow_id: str | None, options: Follow) -> int:
     """`resume [ID]`: go on with what a session of this state directory left behind."""
+    given({"ID": workflow_id})
     env, embedded = _environment()
     if not embedded:
         raise UsageError(
@@ -71,12 +74,12 @@ async def resume_command(workflow_id: str | None, options: Follow) -> int:
         )
     with Screen(events=options.events) as screen:
         async with connected(env, embedded=True, log_level=_level(options)) as session:
-            ids = [workflow_id] if workflow_id else await _open_runs(session)
+            ids = [workflow_id] if workflow_id is not None else await _open_runs(session)
             async with working(session):
                 outcomes = [await _ended(session, each, screen) for each in ids]
             if not ids:
                 screen.say("nothing to resume: no run is open in this state directory")
-            if options.json and not workflow_id:
+            if options.json and workflow_id is None:
                 write(dump([{"workflow_id": o.workflow_id, **o.document()} for o in outcomes]))
                 return max((exit_code(o, strict=options.strict) for o in outcomes), default=OK)
             codes = [
@@ -133,7 +136,7 @@ async def begin(session: Session, job: Job) -> None:
     except WorkflowAlreadyStartedError:
         raise UsageError(
             f"--id {job.workflow_id}: a run with this id exists; choose another, or look at it "
-            f"with `starter.py show {job.workflow_id}`"
+            f"with `{pasted('show', job.workflow_id)}`"
         ) from None
 
 
@@ -163,8 +166,7 @@ def _environment() -> tuple[Env, bool]:
 def _job(options: TaskOptions, env: Env, *, embedded: bool) -> Job:
 
     task_of(options, [])  # what is wrong with the task is told before what is wrong with paths
-    if options.id is not None and not options.id.strip():
-        raise UsageError("--id: must not be blank")
+    given({"--id": options.id})
     corpora = chosen(options.corpus, env, embedded=embedded)
     names = [corpus.name for corpus in corpora] if options.corpus else []
     return Job(task_of(options, names), corpora, options.id or new_id())
@@ -177,9 +179,9 @@ async def _followed(session: Session, workflow_id: str, screen: Screen) -> Outco
     except asyncio.CancelledError:
         screen.clear()
         goes_on = (
-            f"go on with `uv run starter.py resume {workflow_id}`"
+            f"go on with `{pasted('resume', workflow_id)}`"
             if session.embedded
-            else f"it goes on; follow it with `uv run starter.py watch {workflow_id}`"
+            else f"it goes on; follow it with `{pasted('watch', workflow_id)}`"
         )
         screen.say(f"left run {workflow_id}, nothing is lost: {goes_on}")
         raise
@@ -208,8 +210,7 @@ async def _open_runs(session: Session) -> list[str]:
 def _nobody_works(session: Session, workflow_id: str) -> str:
     if session.embedded:
         return (
-            f"no session works on it: `uv run starter.py resume {workflow_id}` or "
-            "`uv run starter.py serve` does"
+            f"no session works on it: `{pasted('resume', workflow_id)}` or `{pasted('serve')}` does"
         )
     return (
         f"no worker polls on {session.address}: the run waits until one does (`uv run worker.py`)"
@@ -219,11 +220,8 @@ def _nobody_works(session: Session, workflow_id: str) -> str:
 def _tell_started(
     session: Session, workflow_id: str, screen: Screen, *, polled: bool, output: bool
 ) -> None:
-    commands = {
-        name: f"uv run starter.py {name} {workflow_id}" for name in ("watch", "show", "stop")
-    }
-    if session.embedded:
-        commands["resume"] = f"uv run starter.py resume {workflow_id}"
+    names = ("watch", "show", "stop", *(["resume"] if session.embedded else []))
+    commands = {name: pasted(name, workflow_id) for name in names}
     if output:
         document: dict[str, Any] = {
             "workflow_id": workflow_id,

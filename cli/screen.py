@@ -6,12 +6,13 @@ that logs stay readable and `--json` and `--events` stay machine-readable.
 
 # ruff: noqa: PLC0415 - rich is slow to import and needed on a terminal only
 
+import contextlib
 import json
 import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
-from workflows.logic.safe_markdown import visible
+from cli.plain import line, plain
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -31,20 +32,27 @@ def use_utf8() -> None:
 
 
 def dump(value: Any, *, indent: int | None = 2) -> str:
-    """JSON for people and programs: Chinese as it is, no NaN."""
-    return json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
+    """JSON for people and programs: Chinese as it is, control characters escaped, no NaN."""
+    return plain(json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False))
 
 
 def write(text: str, stream: TextIO | None = None) -> None:
-    """One block of text, with a line end, on standard output by default."""
+    """One block of text, with a line end, on standard output by default; JSON stays what it is."""
     out = sys.stdout if stream is None else stream
-    out.write(text if text.endswith("\n") else text + "\n")
+    shown = plain(text)
+    out.write(shown if shown.endswith("\n") else shown + "\n")
     out.flush()
 
 
 def complain(text: str) -> None:
-    """An error message on standard error."""
-    write(visible(f"error: {text}"), sys.stderr)
+    """An error message on standard error, in one line."""
+    _tell(line(f"error: {text}"))
+
+
+def _tell(text: str) -> None:
+    """Progress, which nobody may be left to see: that costs no result and no exit code."""
+    with contextlib.suppress(OSError):
+        write(text, sys.stderr)
 
 
 def write_markdown(text: str) -> None:
@@ -55,7 +63,7 @@ def write_markdown(text: str) -> None:
     from rich.console import Console
     from rich.markdown import Markdown
 
-    Console().print(Markdown(visible(text), hyperlinks=False))
+    Console().print(Markdown(plain(text), hyperlinks=False))
 
 
 class Screen:
@@ -97,22 +105,24 @@ class Screen:
         if self.events:
             return
         if self._view is not None:
-            self._view.console.print(visible(text), markup=False, highlight=False, soft_wrap=True)
+            self._view.console.print(
+                plain(text), markup=False, highlight=False, emoji=False, soft_wrap=True
+            )
         else:
-            write(visible(text), sys.stderr)
+            _tell(text)
 
     def markdown(self, text: str) -> None:
         """A text of several lines that stays: rendered on a terminal, as it is elsewhere."""
         if self.events:
             return
         if not self._live:
-            write(visible(text), sys.stderr)
+            _tell(text)
             return
         from rich.console import Console
         from rich.markdown import Markdown
 
         console = self._view.console if self._view is not None else Console(stderr=True)
-        console.print(Markdown(visible(text), hyperlinks=False))
+        console.print(Markdown(plain(text), hyperlinks=False))
 
     def warn(self, text: str) -> None:
         """A line that a person should act on."""
@@ -121,16 +131,16 @@ class Screen:
     def event(self, event: dict[str, Any]) -> None:
         """One event as a JSON line."""
         if self.events:
-            write(dump(event, indent=None), sys.stderr)
+            _tell(dump(event, indent=None))
 
     def now(self, text: str) -> None:
         """What is going on at the moment: a spinner on a terminal, a line where it changes."""
-        text = visible(text)
+        text = line(text)
         if self.events or text == self._shown:
             return
         self._shown = text
         if not self._live:
-            write(text, sys.stderr)
+            _tell(text)
             return
         self._draw_view()
 
@@ -182,7 +192,7 @@ class Screen:
             tenth = done * _STEPS // total
             if tenth != self._tenth:
                 self._tenth = tenth
-                write(f"{label}: {done} of {total} files", sys.stderr)
+                _tell(f"{label}: {done} of {total} files")
             return
         self._draw(label, done, total)
 

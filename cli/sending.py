@@ -6,6 +6,7 @@ takes it (INTERFACE, "Messages").
 
 import asyncio
 import getpass
+import json
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
@@ -24,6 +25,7 @@ from workflows.logic.inbox import as_decision, read_message
 
 _UPDATE_SECONDS: Final = 10.0
 _FAULTS: Final = ("malformed", "unknown_request", "not_allowed")
+_MOST_BYTES: Final = 256 * 1024  # of a message; a run has to keep what it is asked to run
 _SIGNALS: Final = {"approve": "approve", "edit": "approve", "reject": "reject", "answer": "answer"}
 
 
@@ -81,11 +83,26 @@ def decision(
     payload |= {"comment": comment} if comment else {}
     payload |= {"edits": edits} if edits is not None else {}
     payload |= {"text": text} if text else {}
+    if told := unsendable(payload):
+        raise RefusedError("malformed", told)
     read = read_message(UPDATE_DECIDE, [payload])
     said = read.reason if read.value is None else as_decision(UPDATE_DECIDE, read.value)
     if isinstance(said, str):
         raise RefusedError("malformed", said.removeprefix("malformed: "))
     return payload
+
+
+def unsendable(value: dict[str, Any]) -> str:
+    """Why an object cannot be sent to a run, "" if it can."""
+    try:
+        size = len(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False).encode())
+    except RecursionError:
+        return "nested too deeply"
+    except UnicodeEncodeError:
+        return "holds what is no UTF-8 (half of a surrogate pair)"
+    except ValueError:
+        return "holds a number that is none in JSON (NaN, Infinity, or beyond 1e308)"
+    return "" if size <= _MOST_BYTES else f"{size} bytes; a run takes at most {_MOST_BYTES}"
 
 
 async def send(
@@ -101,7 +118,7 @@ async def send(
 
     Raises:
         RefusedError: the run does not take it.
-        RPCError: NOT_FOUND where the run has ended.
+        RPCError: NOT_FOUND where the run has ended; the server does not take it.
     """
     handle = session.client.get_workflow_handle(workflow_id)
     if answers:

@@ -42,12 +42,11 @@ def task_of(options: TaskOptions, corpora: list[str]) -> Task:
 
 
 def _approvals(options: TaskOptions) -> dict[str, Any]:
-    names = [name.strip() for name in options.approve.split(",") if name.strip()]
+    names = [name.strip() for name in (options.approve or "").split(",") if name.strip()]
     unknown = [name for name in names if name not in _APPROVALS]
-    if unknown:
-        raise InvalidTaskError(
-            [f"--approve: expected plan, report, tools; found {', '.join(unknown)}"]
-        )
+    if unknown or (options.approve is not None and not names):  # never nobody by mistake
+        found_names = ", ".join(unknown) or "nothing"
+        raise InvalidTaskError([f"--approve: expected plan, report, tools; found {found_names}"])
     found: dict[str, Any] = {name: True for name in names if name != "tools"}
     if "tools" in names:
         found["tools"] = "all"
@@ -55,7 +54,7 @@ def _approvals(options: TaskOptions) -> dict[str, Any]:
         found["questions"] = True
     if options.approver:
         found["approvers"] = options.approver
-    if options.expires_after:
+    if options.expires_after is not None:
         found["expires_after_seconds"] = seconds_of(options.expires_after)
     return found
 

@@ -39,8 +39,7 @@ _EN: Final[dict[str, str]] = {
     "told_withdrawn": "{id}: withdrawn",
     "told_cancelled": "{id}: cancelled",
     "told_refused": "not taken: {reason}",
-    "told_sent": "{id}: sent, and not yet taken by a worker; `starter.py requests {run}` tells what"
-    " became of it",
+    "told_sent": "{id}: sent, and not yet taken by a worker; `{command}` tells what became of it",
     "not_sent": "nothing was sent",
 }
 _ZH: Final[dict[str, str]] = {
@@ -77,7 +76,7 @@ _ZH: Final[dict[str, str]] = {
     "told_withdrawn": "{id}：已撤回",
     "told_cancelled": "{id}：已取消",
     "told_refused": "未被接受：{reason}",
-    "told_sent": "{id}：已发送，尚无工作进程处理；`starter.py requests {run}` 会说明结果",
+    "told_sent": "{id}：已发送，尚无工作进程处理；`{command}` 会说明结果",
     "not_sent": "没有发送任何内容",
 }
 

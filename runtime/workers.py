@@ -234,6 +234,9 @@ def _workflow_worker(parts: _Parts) -> Worker:
         workflow_runner=workflow_runner(),
         max_cached_workflows=_CACHED_WORKFLOWS,
         sticky_queue_schedule_to_start_timeout=_STICKY,
+        # The answer to an update repeats it, and the server takes updates beyond the limit: not to
+        # answer would stick the run. What a run sends of its own is bounded by its rules.
+        disable_payload_error_limit=True,
     )
 
 

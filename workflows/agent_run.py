@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from pydantic import ValidationError
 
     from workflows import ports
-    from workflows.carry import CARRIED
+    from workflows.carry import CARRIED, CHAIN
     from workflows.closing import close
     from workflows.contracts.acts import PrepareInput
     from workflows.contracts.names import AGENT_RUN, INVALID_TASK
@@ -208,13 +208,21 @@ class AgentRun(Messages):
 
 
 def _carried(args: Sequence[Any]) -> RunState | None:
-    """State of the run before, accepted only in a run that was continued as new."""
-    if workflow.info().continued_run_id is None or len(args) != 1:
+    """State of the run before, accepted only in a run that was continued as new.
+
+    On a cron schedule every execution but the first is continued, with the input of a caller: there
+    the state counts only beside the run id of the chain.
+    """
+    info = workflow.info()
+    if info.continued_run_id is None or len(args) != 1:
         return None
-    value = args[0]
-    if not isinstance(value, dict) or CARRIED not in value:
+    if not isinstance(args[0], dict) or CARRIED not in args[0]:
+        return None
+    value = cast("dict[str, Any]", args[0])
+    before = None if info.cron_schedule else info.first_execution_run_id  # as runs carried it
+    if value.get(CHAIN, before) != info.first_execution_run_id:
         return None
     try:
-        return RunState.model_validate(cast("dict[str, Any]", value)[CARRIED])
+        return RunState.model_validate(value[CARRIED])
     except ValidationError:
         return None  # `run` then refuses the input

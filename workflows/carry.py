@@ -6,7 +6,8 @@ from temporalio import workflow
 
 from workflows.engine import Engine, RunEnded
 
-CARRIED: Final = "$carried"  # the only field of a continued run's input
+CARRIED: Final = "$carried"  # in a continued run's input: the state
+CHAIN: Final = "$run"  # beside it: the first execution's run id, which no caller can know
 
 
 def continue_as_new_if_suggested(engine: Engine, *, ended: bool = False) -> None:
@@ -22,7 +23,10 @@ def continue_as_new_if_suggested(engine: Engine, *, ended: bool = False) -> None
         engine.stop_watching()
         engine.tick()
         workflow.continue_as_new(
-            {CARRIED: engine.state.model_dump(mode="json", exclude_defaults=True)}
+            {
+                CARRIED: engine.state.model_dump(mode="json", exclude_defaults=True),
+                CHAIN: workflow.info().first_execution_run_id,
+            }
         )
 
 

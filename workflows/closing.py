@@ -5,6 +5,8 @@ answers it is composed from the state, and when even that fails, by a defect of 
 ends with what its state says instead of staying open for good.
 """
 
+from typing import Final
+
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
@@ -18,6 +20,8 @@ from workflows.logic.edits import edited_report
 from workflows.logic.headings import words_for
 from workflows.logic.requests import release_of
 from workflows.logic.result import bare_result, plain_result
+
+_RULES: Final = 3
 
 
 async def close(engine: Engine) -> RunResult:
@@ -51,9 +55,13 @@ def closing_input(engine: Engine) -> CloseInput:
 def _settle(state: RunState) -> None:
     """The failure that the stop reason stands for, and whether the run is degraded."""
     reason = state.stop_reason or "internal_error"
-    step = "" if state.dag.plan is not None else "s1"
+    task = state.prepared.task if state.prepared else None
+    # Without a plan there is no step to blame; runs before rules 3 named one.
+    planned = task is not None and task.strategy == "plan" and task.rules >= _RULES
+    step = "" if state.dag.plan is not None or planned else "s1"
     failure = outcome.closing_failure(reason, state.stop_detail, step)
-    if failure is not None:
+    told = reason == "step_failed" and bool(state.failures)  # by the step itself, with its kind
+    if failure is not None and not told:
         state.failures.append(failure)
     state.degraded = state.degraded or reason not in outcome.REGULAR
 

@@ -53,7 +53,7 @@ class Messages:
         read = inbox.read_message("stop", args)
         if not isinstance(read.value, Stop):
             self._record("stop", args, read.reason, fate="malformed")
-        elif self._state.stop_reason is not None and self._state.phase != "awaiting_report":
+        elif rules.is_closing(self._state):
             self._record("stop", args, "the run is already closing", fate="late")
         else:
             self._record("stop", args, "")

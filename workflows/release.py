@@ -40,7 +40,7 @@ async def released(engine: Engine) -> bool:
         return False
     engine.stop_watching()
     note = ""
-    while state.stop_reason not in _NOT_ASKED and not _is_granted(engine):
+    while not _is_ended(engine) and not _is_granted(engine):
         shown: JsonObject = {}
         if pending(engine, "report") is None:
             await settle_topics(engine)
@@ -54,14 +54,18 @@ async def released(engine: Engine) -> bool:
         if request.outcome == "expired":
             engine.end_instead("expired", f"nobody decided on {request.id} in time")
         if request.outcome == "rejected":
-            if _is_final(engine, request):
-                return False
+            if _is_final(engine, request) or _is_ended(engine):
+                return False  # the latter: a stop that was handled in the same task
             if _can_repair(engine):
                 _reopen(engine, request)
                 return True
             words = words_for(engine.task.language)
             note = words("cannot_heed", by=request.by, comment=request.comment)
     return False
+
+
+def _is_ended(engine: Engine) -> bool:
+    return engine.state.stop_reason in _NOT_ASKED
 
 
 def _is_granted(engine: Engine) -> bool:

@@ -59,14 +59,16 @@ async def _as_granted(engine: Engine, request: Request, inp: ToolInput) -> ToolI
     args: JsonObject = request.shown["args"]
     if request.edits is not None:
         args = edited_args(request.shown, request.edits)
-        checked = await _checked(engine, inp.model_copy(update={"args": args}))
+        # What a person wrote is meant as it stands; nothing is filled in behind their back.
+        checked = await _checked(engine, inp.model_copy(update={"args": args, "granted": True}))
         if checked.problem:
             return f"the arguments that {request.by} put in place were refused: {checked.problem}"
         request.digest = digest_of(run_id(), {**request.shown, "args": args})
     if digest_of(run_id(), {**request.shown, "args": args}) != request.digest:
         raise RuntimeError(f"{request.id} does not grant this call")
     key = effect_key(run_id(), inp.tool, args, request.number)
-    return inp.model_copy(update={"args": args, "key": key, "ordinal": request.number})
+    update = {"args": args, "key": key, "granted": True, "ordinal": request.number}
+    return inp.model_copy(update=update)
 
 
 async def _checked(engine: Engine, inp: ToolInput) -> CallChecked:

@@ -8,8 +8,8 @@ sniff       HTML or not, declared encodings, the work of a tool; terminal (colou
 readers     one file to one document: the right reader, title, date, language
 front_matter  the head of a Markdown file
 markdown    Markdown and plain text: headings, links; comments (what is not shown)
-html        HTML: headings, tables, code; visibility and styles (what is seen), html_marks and
-            html_writer (the text)
+html        HTML: headings, tables, code; visibility and styles (what is seen), html_tags
+            (what a tag means), html_marks and html_writer (the text)
 pdf         PDF: pages; pdf_lines (paragraphs), pdf_outline, pdf_notes (forms, annotations),
             pdf_hidden and pdf_drawn (what is not seen)
 word        Word documents; word_text (their body), word_styles, word_fills, zips (archives within

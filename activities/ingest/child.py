@@ -19,7 +19,7 @@ from typing import BinaryIO, Final
 
 from activities.ingest.document import UnreadableFileError
 from activities.ingest.readers import Document, opened, read_document
-from activities.ingest.rows import Row, head_tokens, row_of, with_texts
+from activities.ingest.rows import Row, head_tokens, row_of, with_following
 from activities.ingest.sketch import Sketcher
 from activities.ingest.wire import BATCH, Frame, receive, refusal, send
 
@@ -105,8 +105,9 @@ def frames_of(document: Document, path: str, raw: str) -> Iterator[Frame]:
     head = head_tokens(document.title, path)
     sketcher = Sketcher()
     rows: list[Row] = []
-    for chunk, text in with_texts(document.chunks, document.text):
-        row, body = row_of(chunk, text, head)
+    text = document.text
+    for chunk, following in with_following(document.chunks, len(text)):
+        row, body = row_of(chunk, text[chunk.start : chunk.end], following, head)
         sketcher.take(body)
         rows.append(row)
         if len(rows) == BATCH:

@@ -82,7 +82,10 @@ class _Scan:
 
     def comments(self) -> Comments:
         start = 0
+        final = self._text.rfind("<!--")
         for number, words in enumerate(self._text.split("\n"), 1):
+            if start > final and self._is_over(final):
+                break
             if words[:1] in _MARKS or self._fence or self._block is not None:
                 self._take(_Line(start, words), number)
             elif self._paragraph is None:
@@ -95,6 +98,10 @@ class _Scan:
             self._found.open_line = self._block.number
             self._end_block(len(self._text))
         return self._found
+
+    def _is_over(self, final: int) -> bool:
+        """Whether nothing that is open holds or goes on behind where the last comment begins."""
+        return self._block is None and (self._paragraph is None or self._paragraph > final)
 
     def _take(self, line: _Line, number: int) -> None:
         if not line.words.strip():

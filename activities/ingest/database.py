@@ -21,6 +21,9 @@ from workflows.logic.tokens import TOKEN_CHARACTERS
 
 SCHEMA_VERSION: Final = 3
 _BUSY_SECONDS = 30.0
+# Bytes of tokens that SQLite gathers before it writes a part of its index; the fewer parts there
+# are, the fewer have to be merged.
+_TOKENS_HELD: Final = 8 * 1024 * 1024
 
 _TABLES: Final = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -46,6 +49,7 @@ _TOKEN_TABLES: Final = f"""
 CREATE VIRTUAL TABLE ft USING fts5(
   body, head, stems, tokenize = "ascii tokenchars '{TOKEN_CHARACTERS}{MARK}'"
 );
+INSERT INTO ft (ft, rank) VALUES ('hashsize', {_TOKENS_HELD});
 CREATE VIRTUAL TABLE terms USING fts5vocab(ft, 'row');
 """
 

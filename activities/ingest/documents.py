@@ -12,7 +12,7 @@ from typing import Any, Final
 from activities.ingest.database import renew_tokens
 from activities.ingest.document import Chunk
 from activities.ingest.rows import Row, head_tokens, row_of
-from activities.ingest.sketch import ALIKE, KEYS, likeness, pack, unpack
+from activities.ingest.sketch import KEYS, alike, pack, unpack
 from activities.ingest.stems import STEMS_VERSION
 from workflows.logic.tokens import TOKENS_VERSION
 
@@ -62,14 +62,17 @@ class Documents:
         )
         return added.lastrowid or 0
 
-    def add_chunks(self, document: int, rows: Sequence[Row]) -> None:
-        """Add chunks with their tokens, in the order of the text."""
+    def add_chunks(self, document: int, text: str, rows: Sequence[Row]) -> None:
+        """Add chunks of a document's text with their tokens, in the order of the text."""
         numbered = list(enumerate(rows, self._next))
         self._next += len(numbered)
         self._db.executemany(
             "INSERT INTO chunks (id, document, first, last, headings, links, text)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [(number, document, *row[:5]) for number, row in numbered],
+            [
+                (number, document, first, last, headings, links, text[first:following])
+                for number, (first, last, following, headings, links, *_) in numbered
+            ],
         )
         self._add_tokens(numbered)
 
@@ -95,12 +98,11 @@ class Documents:
             chunks = self._db.execute(
                 "SELECT id, first, last, headings, text FROM chunks WHERE document = ?", (document,)
             ).fetchall()
-            self._add_tokens(
-                [
-                    (number, row_of(Chunk(first, last, tuple(json.loads(names))), text, head)[0])
-                    for number, first, last, names, text in chunks
-                ]
-            )
+            again: list[tuple[int, Row]] = []
+            for number, first, last, names, text in chunks:
+                chunk = Chunk(first, last, tuple(json.loads(names)))
+                again.append((number, row_of(chunk, text[: last - first], last, head)[0]))
+            self._add_tokens(again)
 
     def _add_tokens(self, numbered: Sequence[tuple[int, Row]]) -> None:
         self._db.executemany(
@@ -118,6 +120,6 @@ class Documents:
             " ORDER BY id",
             keys,
         ):
-            if likeness(sketch, unpack(other)) >= ALIKE:
+            if alike(sketch, unpack(other)):
                 return kin
         return None

@@ -15,21 +15,13 @@ from resiliparse.parse.html import HTMLTree
 
 from activities.ingest.document import Extracted
 from activities.ingest.front_matter import iso_date
-from activities.ingest.html_marks import ENTER, LEAVE, PARAGRAPHS, Mark
+from activities.ingest.html_tags import Tag, Tags
 from activities.ingest.html_writer import TextWriter
 from activities.ingest.styles import Effect
-from activities.ingest.visibility import Sheet, attributes
+from activities.ingest.visibility import Sheet
 from workflows.logic.stop_words import word_list
 
 _TAGS: Final = re.compile(r"(</?[a-zA-Z][^>]*>)")
-_TAG: Final = re.compile(r"<(/?)([a-zA-Z][^\s/>]*)([^>]*)>")
-_TARGET: Final = re.compile(r'(?:(?<= href)|(?<= title))="[^"]*"')
-_VOID: Final = frozenset(
-    word_list(
-        "area base basefont bgsound br col embed frame hr img input keygen link meta param source"
-        " track wbr"
-    )
-)
 _INLINE: Final = re.compile(
     r"<(?:span|code|em|strong|b|i|tt|var|cite|kbd|samp|abbr|small|big|u|font|mark|time|dfn|ins)"
     r"(?=[\s>])[^>]*>"
@@ -42,9 +34,6 @@ _RAW: Final = re.compile(
     re.DOTALL,
 )
 _SHOWN_RAW: Final = frozenset({"xmp", "plaintext"})
-_BLOCK_STYLE: Final = re.compile(
-    r"display\s*:\s*(?:block|flex|grid|table|list-item)", re.IGNORECASE
-)
 # What stands between the two parts of a formula that a browser sets above, below or beside.
 _FORMULA: Final = {"mfrac": "/", "msup": "^", "msub": "_"}
 _RUNNING_TEXT: Final = frozenset(word_list("p li td dd span em strong b i q"))
@@ -57,6 +46,8 @@ _DATES: Final = (
     "dc.date",
     "date",
 )
+# A word of each of these names: most pages give no date, and asking for elements takes long.
+_SAYS_DATE: Final = re.compile("date|modified|published", re.IGNORECASE)
 _LEAST_KEPT = 0.02
 _LEAST_TEXT = 200
 
@@ -67,46 +58,27 @@ def read_html(text: str) -> Extracted:
     Where leaving out navigation would leave nothing, as on a page that is one list of links, it
     is kept.
     """
-    tree = HTMLTree.parse(text)
-    page = tree.body.html if tree.body is not None else ""
+    page, title, date = _parsed(text)
     sheet = Sheet(text)
     writer = _Walk(page, sheet, navigation=False).written()
     if len(writer.text) < _LEAST_KEPT * len(text):
         whole = _Walk(page, sheet, navigation=True).written()
         if len(writer.text) < _LEAST_TEXT and len(writer.text) * 5 < len(whole.text):
             writer = whole
-    title = " ".join((tree.title or "").split()) or next(
-        (heading.title for heading in writer.headings), ""
-    )
     return Extracted(
         text=writer.text,
-        title=title,
+        title=title or next((heading.title for heading in writer.headings), ""),
         headings=writer.headings,
         links=writer.links,
-        date=_date(tree),
+        date=date,
     )
 
 
-@dataclass(slots=True)
-class _Tag:
-    """What a tag means; pages repeat most of them many times, but for where links lead to."""
-
-    name: str
-    ends: bool = False
-    void: bool = False
-    dropped: bool = False
-    link: bool = False
-    block: bool = False  # its style makes it a block
-    ground: bool = False  # it gives, or may give, a background
-    passed_on: dict[str, Effect] = field(default_factory=dict[str, Effect])
-    veils: bool = False  # one of both: it says of its words whether they are seen
-    enter: Mark | None = None
-    leave: Mark | None = None
-    alt: str = ""
-
-    @property
-    def inert(self) -> bool:
-        return not (self.dropped or self.link or self.block or self.veils)
+def _parsed(text: str) -> tuple[str, str, str]:
+    """The canonical text of a page's body, its title and date; the tree, which is large, goes."""
+    tree = HTMLTree.parse(text)
+    page = tree.body.html if tree.body is not None else ""
+    return page, " ".join((tree.title or "").split()), _date(tree)
 
 
 @dataclass(frozen=True)
@@ -116,7 +88,7 @@ class _Veil:
     passed_on: dict[str, Effect] = field(default_factory=dict[str, Effect])
     ground: bool = False
 
-    def inside(self, tag: _Tag) -> "_Veil":
+    def inside(self, tag: Tag) -> "_Veil":
         return _Veil({**self.passed_on, **tag.passed_on}, self.ground or tag.ground)
 
     @property
@@ -129,20 +101,18 @@ class _Walk:
     """One walk over the canonical text of a page; every element in it is closed in order."""
 
     def __init__(self, page: str, sheet: Sheet, *, navigation: bool) -> None:
-        self._sheet = sheet
-        self._navigation = navigation
         self._writer = TextWriter()
-        self._open: list[_Tag] = []
+        self._open: list[Tag] = []
         # What the open elements pass on to their words, and whether these are seen.
         self._veils: list[_Veil] = []
         self._seen = True
-        self._known: dict[str, _Tag] = {}
+        self._tags = Tags(sheet, navigation=navigation)
         page = _RAW.sub(_without_markup, page)
         # Text and tags by turns: text, tag, text, ..., text.
         self._parts = _TAGS.split(self._without_inert(page))
 
     def written(self) -> TextWriter:
-        parts, known, last = self._parts, self._known, len(self._parts) - 1
+        parts, known, last = self._parts, self._tags.known, len(self._parts) - 1
         write, place = self._writer.write, 0
         while True:
             if (text := parts[place]) and self._seen:
@@ -150,7 +120,7 @@ class _Walk:
             if place == last:
                 break
             written = parts[place + 1]
-            tag = known.get(written) or self._learnt(written)
+            tag = known.get(written) or self._tags.learnt(written)
             place += 2
             if tag.ends:
                 self._leave(tag, place)
@@ -169,12 +139,12 @@ class _Walk:
             return page
         kinds: dict[str, bool] = {}
         for written in set(_INLINE.findall(page)):
-            tag = self._learnt(written)
+            tag = self._tags.learnt(written)
             kinds[tag.name] = kinds.get(tag.name, True) and tag.inert
         inert = sorted(name for name, always in kinds.items() if always)
         return re.sub(rf"</?(?:{'|'.join(inert)})(?=[\s>])[^>]*>", "", page) if inert else page
 
-    def _enter(self, tag: _Tag, place: int) -> int:
+    def _enter(self, tag: Tag, place: int) -> int:
         """Begin an element; gives the place to go on at: behind it if it is left out."""
         if tag.dropped:
             return place if tag.void else self._behind(tag.name, place)
@@ -197,38 +167,11 @@ class _Walk:
             self._seen = self._veils[-1].shows
         return place
 
-    def _learnt(self, written: str) -> _Tag:
-        """What a tag means; tags that differ in what they link to mean the same."""
-        plain = _TARGET.sub("", written)
-        tag = self._known.get(plain)
-        if tag is None:
-            match = _TAG.match(plain)
-            # The pattern that parts the page lets nothing else through.
-            tag = self._meaning(match[2], match[3], match[1]) if match else _Tag("")
-            self._known[plain] = tag
-        self._known[written] = tag
-        return tag
-
-    def _meaning(self, name: str, attrs: str, slash: str) -> _Tag:
-        if slash:
-            return _Tag(name, ends=True)
-        look = self._sheet.look(name, attrs, navigation=self._navigation)
-        tag = _Tag(name, void=name in _VOID, dropped=look.dropped, enter=ENTER.get(name))
-        tag.leave = LEAVE.get(name)
-        tag.ground, tag.passed_on = look.ground, look.passed_on
-        tag.veils = tag.ground or bool(tag.passed_on)
-        if attrs and not look.dropped:
-            tag.link = name == "a" and " href" in attrs
-            tag.block = "style=" in attrs and name not in PARAGRAPHS
-            tag.block = tag.block and bool(_BLOCK_STYLE.search(attrs))
-            tag.alt = attributes(attrs).get("alt", "").strip() if name == "img" else ""
-        return tag
-
     def _is_control(self) -> bool:
         """A button in running text is a word of it; elsewhere it is a control of the page."""
         return not (self._open and self._open[-1].name in _RUNNING_TEXT)
 
-    def _leave(self, end: _Tag, place: int) -> None:
+    def _leave(self, end: Tag, place: int) -> None:
         opened, name = self._open, end.name
         if not opened or (opened[-1].name != name and all(tag.name != name for tag in opened)):
             return
@@ -285,7 +228,7 @@ def _image(writer: TextWriter, alt: str) -> None:
 def _date(tree: HTMLTree) -> str:
     """ISO date that the page's meta elements give, "" if none does."""
     head = tree.head
-    if head is None:
+    if head is None or not _SAYS_DATE.search(head.html):
         return ""
     dates: dict[str, str] = {}
     for meta in head.query_selector_all("meta"):

@@ -54,6 +54,9 @@ class TextWriter:
 
     def write(self, text: str) -> None:
         """Text of the page; inside of preformatted blocks as it is."""
+        if text == "\n" and not self._pre:  # as between most tags
+            self._blank = True
+            return
         plain = text.isascii()
         if not plain:
             text = text.replace(_SOFT_HYPHEN, "")
@@ -63,7 +66,7 @@ class TextWriter:
         if not text:
             return
         if not plain:
-            if max(text) >= _FIRST_CJK:
+            if "\n" in text and max(text) >= _FIRST_CJK:
                 text = _CJK_LINE_END.sub("", text)
             text = _BLANKS.sub(" ", text)
         words = " ".join(text.split()) if plain else text.strip(" ")

@@ -171,15 +171,15 @@ class _Update:
     def _take(self, file: FoundFile, frames: Iterator[Frame]) -> None:
         """What the reader made of a file."""
         document = 0
-        problem = raw = ""
+        problem = raw = text = ""
         last = None
         for last in frames:
             if last["kind"] == "document":
-                problem, raw = last["problem"], last["raw"]
+                problem, raw, text = last["problem"], last["raw"], last["text"]
                 self._documents.remove(file.path)
                 document = self._documents.add(file.path, last)
             elif last["kind"] == "chunks":
-                self._documents.add_chunks(document, last["rows"])
+                self._documents.add_chunks(document, text, last["rows"])
         if last is None or goes_on(last):
             self._stop_if_cancelled()
             raise RuntimeError(f"no whole answer about {file.path}")

@@ -10,14 +10,19 @@ from activities.ingest.comments import Comments, comments
 from activities.ingest.document import Extracted, Heading
 from activities.ingest.front_matter import front_matter
 
+# A line that may be more than plain words; the line end before it is found fast.
+_MARKED = re.compile(r"\n(?= {0,3}[`~#=-])")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _NOT_A_TITLE = re.compile(r"\s{4}|\s*(?:[-*+>|]|\d+[.)])\s|\s*$")
 # Nothing here may start over at each of a million brackets: a class stops at the next opening one.
-_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)|<https?://[^<>\s]+>")
+# Each way to begin is written out, so that the places in between are passed over fast.
+_LINK = re.compile(
+    r"\[([^\[\]\n]*)\]\([^()\n]*\)|!\[([^\[\]\n]*)\]\([^()\n]*\)|<https?://[^<>\s]+>"
+)
 _BESIDE = 200  # blanks that are looked at
-_UNDERLINE = re.compile(r"([=\-~^\"*+#])\1{2,}[ \t]*$")
+_UNDERLINE = re.compile(r"\n(([=\-~^\"*+#])\2{2,}[ \t]*)(?=\n|\Z)")
 
 
 def read_markdown(text: str) -> Extracted:
@@ -68,40 +73,47 @@ def read_text(text: str) -> Extracted:
     """Extract plain text; a line underlined over its whole length is a heading."""
     headings: list[Heading] = []
     levels: list[str] = []
-    lines = ["", "", *text.split("\n")]
-    start = previous_start = 0
-    for before, title, line in zip(lines, lines[1:], lines[2:], strict=False):
-        mark = _UNDERLINE.match(line)
+    for mark in _UNDERLINE.finditer(text):
+        start, title = _line_before(text, mark.start())
         words = title.strip()
-        if mark and words and not before.strip() and len(line.rstrip()) >= len(words):
-            if mark[1] not in levels:
-                levels.append(mark[1])
-            headings.append(Heading(previous_start, levels.index(mark[1]) + 1, words[:200]))
-        previous_start = start
-        start += len(line) + 1
+        blank = not _line_before(text, start - 1)[1].strip()
+        if words and blank and len(mark[1].rstrip()) >= len(words):
+            if mark[2] not in levels:
+                levels.append(mark[2])
+            headings.append(Heading(start, levels.index(mark[2]) + 1, words[:200]))
     return Extracted(text=text, title=headings[0].title if headings else "", headings=headings)
+
+
+def _line_before(text: str, end: int) -> tuple[int, str]:
+    """The line that ends at a place: where it begins, and what it says."""
+    start = text.rfind("\n", 0, max(0, end)) + 1
+    return start, text[start : max(0, end)]
 
 
 def _headings(body: str) -> list[Heading]:
     found: list[Heading] = []
     fence = ""
-    previous, previous_start, start = "", 0, 0
-    for line in body.split("\n"):
+    end_of_fence = -1
+    for match in _MARKED.finditer("\n" + body):
+        start = match.start()  # the line end that was put before moves every place by one
+        end = body.find("\n", start)
+        line = body[start:] if end < 0 else body[start:end]
         mark = _FENCE.match(line)
         if fence:
             # A fence closes with at least as many of its marks.
-            fence = "" if mark and mark[1].startswith(fence) else fence
+            if mark and mark[1].startswith(fence):
+                fence, end_of_fence = "", start + len(line) + 1
         elif mark:
             fence = mark[1]
         elif atx := _ATX.match(line):
             found.append(Heading(start, len(atx[1]), _plain(atx[2] or "")))
-        elif (setext := _SETEXT.match(line)) and not _NOT_A_TITLE.match(previous):
-            found.append(Heading(previous_start, 1 if "=" in setext[1] else 2, _plain(previous)))
-        previous, previous_start = ("" if fence or mark else line), start
-        start += len(line) + 1
+        elif setext := _SETEXT.match(line):
+            before, title = _line_before(body, start - 1)
+            if start not in (0, end_of_fence) and not _NOT_A_TITLE.match(title):
+                found.append(Heading(before, 1 if "=" in setext[1] else 2, _plain(title)))
     return [h for h in found if h.title]
 
 
 def _plain(title: str) -> str:
-    title = _LINK.sub(lambda m: m[1] or "", title)
+    title = _LINK.sub(lambda m: m[1] or m[2] or "", title)
     return " ".join(re.sub(r"[`*]|\s\{#[\w-]+\}\s*$", "", title).split())[:200]

@@ -4,7 +4,6 @@ import datetime
 import errno
 import hashlib
 import os
-import re
 import stat
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -19,11 +18,16 @@ from activities.ingest.formats import HEAD_BYTES, format_of
 from activities.ingest.gzipped import unpacked
 from activities.ingest.markdown import read_markdown
 from activities.ingest.plain import read_json, read_log, read_table
-from activities.ingest.sniff import declared_encoding, looks_like_html, made_by_a_tool
+from activities.ingest.sniff import (
+    declared_encoding,
+    looks_like_html,
+    looks_like_svg,
+    made_by_a_tool,
+)
 from workflows.logic.terms import language_of
 
 # A change of what readers or chunks give needs a new number: collections are then read anew.
-READERS_VERSION: Final = 4
+READERS_VERSION: Final = 5
 
 # Text beyond is left out and said so; a log of this size is already twenty thousand passages.
 TEXT_BYTES: Final = 20 * 1024 * 1024
@@ -45,9 +49,6 @@ _OPENING: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BI
 _NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
 _IS_LINK: Final = frozenset({errno.ELOOP, getattr(errno, "EMLINK", errno.ELOOP)})
 _REPLACED: Final = "took its place while the folder was being indexed: index again to read it"
-_SVG: Final = re.compile(
-    r"\s*(?:<\?xml[^>]{0,500}>\s*)?(?:<!--.{0,2000}?-->\s*)?<svg\b", re.I | re.S
-)
 # The stream in which Office keeps what a password protects.
 _ENCRYPTED: Final = "EncryptedPackage".encode("utf-16-le")
 
@@ -218,7 +219,7 @@ def _read_text(decoded: Decoded, suffix: str) -> Extracted:
         return read_html(text)
     if kind := made_by_a_tool(text, suffix):
         raise _no_document(kind)
-    if _SVG.match(text):
+    if looks_like_svg(text):
         raise UnreadableFileError("unsupported", "SVG image: not a format that is read")
     if suffix in _MARKDOWN:
         return read_markdown(text)

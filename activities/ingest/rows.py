@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from activities.ingest.document import Chunk, is_page
 from activities.ingest.stems import stems
 from workflows.logic.tokens import tokens
 
-# start, end, headings (JSON), share of links, text up to the next chunk; tokens of body, of head,
+# start, end, start of the next chunk, headings (JSON), share of links; tokens of body, of head,
 # stems of both
-Row = tuple[int, int, str, float, str, str, str, str]
+Row = tuple[int, int, int, str, float, str, str, str]
 
 
 def head_tokens(title: str, path: str) -> list[str]:
@@ -17,23 +18,25 @@ def head_tokens(title: str, path: str) -> list[str]:
     return tokens(f"{title}\n{path}")
 
 
-def row_of(chunk: Chunk, text: str, head: list[str]) -> tuple[Row, list[str]]:
+def row_of(chunk: Chunk, passage: str, following: int, head: list[str]) -> tuple[Row, list[str]]:
     """A chunk as a row, and the tokens of its body.
 
     Args:
         chunk: the chunk.
-        text: from its start to the start of the next one, so that neighbours can be joined.
+        passage: its text.
+        following: where the next chunk starts: its row holds the text up to there, so that
+            neighbours can be joined.
         head: tokens of the document's head.
     """
-    body = tokens(text[: chunk.end - chunk.start])
-    said = [heading for heading in chunk.headings if not is_page(heading)]
-    words = list(dict.fromkeys([*head, *tokens("\n".join(said))]))
+    body = tokens(passage)
+    headings, said = _headings(chunk.headings)
+    words = list(dict.fromkeys([*head, *said]))
     row = (
         chunk.start,
         chunk.end,
-        json.dumps(chunk.headings, ensure_ascii=False),
+        following,
+        headings,
         chunk.links,
-        text,
         " ".join(body),
         " ".join(words),
         " ".join(stems([*body, *words])),
@@ -41,8 +44,14 @@ def row_of(chunk: Chunk, text: str, head: list[str]) -> tuple[Row, list[str]]:
     return row, body
 
 
-def with_texts(chunks: Sequence[Chunk], text: str) -> Iterator[tuple[Chunk, str]]:
-    """Each chunk with the text from its start to the start of the next one."""
+@lru_cache(maxsize=256)
+def _headings(path: tuple[str, ...]) -> tuple[str, list[str]]:
+    """Headings as JSON, and their tokens; chunks of one section share them."""
+    said = [heading for heading in path if not is_page(heading)]
+    return json.dumps(path, ensure_ascii=False), tokens("\n".join(said))
+
+
+def with_following(chunks: Sequence[Chunk], length: int) -> Iterator[tuple[Chunk, int]]:
+    """Each chunk of a text of some length with the start of the next one."""
     starts = [chunk.start for chunk in chunks]
-    for chunk, following in zip(chunks, [*starts[1:], len(text)], strict=True):
-        yield chunk, text[chunk.start : following]
+    return zip(chunks, [*starts[1:], length], strict=True)

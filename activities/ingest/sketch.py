@@ -7,7 +7,8 @@ their shingles the documents share (bottom-k MinHash).
 
 import heapq
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import compress
 from typing import Final
 from zlib import crc32
 
@@ -21,6 +22,7 @@ _LONG = 8
 _LATIN = "\u2e7f"
 _WINDOW = 20
 _WINDOWS = 40
+_ROUNDING = 1e-9
 
 
 class Sketcher:
@@ -34,9 +36,9 @@ class Sketcher:
         """Add the shingles of one chunk; a chunk shorter than one shingle is one."""
         limit = self._limit
         found = self._smallest
-        found.update(value for value in map(crc32, _shingles(words)) if value < limit)
+        found.update([value for value in map(crc32, _shingles(words)) if value < limit])
         if len(found) > SIZE:
-            self._smallest = set(heapq.nsmallest(SIZE, found))
+            self._smallest = set(sorted(found)[:SIZE])
             self._limit = max(self._smallest)
 
     def sketch(self) -> list[int]:
@@ -44,23 +46,35 @@ class Sketcher:
         return sorted(self._smallest)
 
 
-def _shingles(words: Sequence[str]) -> Iterator[bytes]:
+def _shingles(words: Sequence[str]) -> Iterable[bytes]:
     """Five tokens in a row, in one row of bytes."""
     if not words:
-        return
+        return ()
     last = max(1, len(words) - SHINGLE + 1)
+    text = " ".join(words)
     # Shingles that begin with a long word, or in Chinese, say as much as all of them.
-    anchors = [i for i, word in enumerate(words[:last]) if len(word) >= _LONG]
-    if not all(map(str.isascii, words)):
-        anchors += [i for i, word in enumerate(words[:last]) if word[:1] > _LATIN]
-    for place in anchors or range(last):
-        yield " ".join(words[place : place + SHINGLE]).encode()
+    if text.isascii():
+        anchors = [i for i, length in enumerate(map(len, words[:last])) if length >= _LONG]
+        return [" ".join(words[i : i + SHINGLE]).encode() for i in anchors or range(last)]
+    chosen = [word > _LATIN or len(word) >= _LONG for word in words[:last]]
+    encoded = text.encode().split(b" ")
+    rows = zip(*(encoded[i:] for i in range(min(SHINGLE, len(encoded)))), strict=False)
+    return map(b" ".join, compress(rows, chosen) if any(chosen) else rows)
 
 
 def likeness(one: Sequence[int], other: Sequence[int]) -> float:
     """Share (0..1) of shingles in common, estimated; both sketches ascending."""
     union = heapq.nsmallest(SIZE, set(one) | set(other))
     return len(set(union) & set(one) & set(other)) / len(union) if union else 0.0
+
+
+def alike(one: Sequence[int], other: Sequence[int]) -> bool:
+    """Whether two sketches are those of copies."""
+    common = len(set(one).intersection(other))
+    # As much as the likeness can be; by it most of the pages that share a menu are told apart.
+    if common < ALIKE * min(SIZE, max(len(one), len(other))) - _ROUNDING:
+        return False
+    return likeness(one, other) >= ALIKE
 
 
 def pack(sketch: Iterable[int]) -> bytes:

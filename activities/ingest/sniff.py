@@ -7,10 +7,14 @@ _DECLARED: Final = re.compile(
     rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]+)|<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]+)""",
     re.IGNORECASE,
 )
+# What may stand before the first element. Nothing of it is tried again otherwise: among the many
+# comments of a drawing there are too many ways to part them.
+_BEFORE: Final = r"(?>\s+|<\?xml[^>]*>|<!--.*?-->)*+"
 _HTML_HEAD: Final = re.compile(
-    r"\s*(?:<\?xml[^>]*>|<!--.*?-->|\s)*<(?:!doctype\s+html|html|head|body)\b",
-    re.IGNORECASE | re.DOTALL,
+    rf"{_BEFORE}<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
 )
+_SVG_HEAD: Final = re.compile(rf"{_BEFORE}<(?:!doctype\s+)?svg\b", re.IGNORECASE | re.DOTALL)
+_HEAD_CHARACTERS: Final = 8192
 _TAG: Final = re.compile(r"</?[a-zA-Z][\w-]*(?:\s[^<>]*)?/?>")
 # A tool that packs scripts and style sheets writes lines that nobody writes.
 _PACKED_LINE: Final = 500
@@ -35,9 +39,14 @@ def declared_encoding(data: bytes) -> str:
 
 def looks_like_html(text: str, suffix: str) -> bool:
     """By its first tag; a name that says HTML is believed where there is any tag."""
-    if _HTML_HEAD.match(text[:8192]):
+    if _HTML_HEAD.match(text[:_HEAD_CHARACTERS]):
         return True
     return suffix in {".html", ".htm", ".xhtml"} and _TAG.search(text) is not None
+
+
+def looks_like_svg(text: str) -> bool:
+    """A drawing by its first tag or its document type."""
+    return _SVG_HEAD.match(text[:_HEAD_CHARACTERS]) is not None
 
 
 def made_by_a_tool(text: str, suffix: str) -> str:

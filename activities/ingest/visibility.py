@@ -22,7 +22,7 @@ _NEVER: Final = frozenset(
     """)
 )
 _NAVIGATION_ROLES: Final = frozenset({"navigation", "search", "contentinfo", "menu", "menubar"})
-_NAVIGATION_NAMES: Final = frozenset(
+NAVIGATION_NAMES: Final = frozenset(
     word_list("""
     headerlink navheader navfooter toc table-of-contents sphinxsidebar breadcrumb breadcrumbs
     skip-link skip-to-content skiplink navbar navigation mobile-nav menu-wrapper footer site-footer
@@ -120,8 +120,9 @@ class Sheet:
             for about, hiding in INHERITED.items()
             if (about == "color" and self.whitens) or hiding.search(lower)
         ]
-        self._others = _OUTER_SHEET.search(page) is not None
-        self._reappears = _REAPPEARS.search(page) is not None
+        sheets = "stylesheet" in lower or "@import" in lower
+        self._others = sheets and _OUTER_SHEET.search(page) is not None
+        self._reappears = "visib" in lower and _REAPPEARS.search(page) is not None
         styled = page[: lower.rfind("</style>") + len("</style>")]  # behind it none ends
         for given, sheet in _STYLE.findall(styled):
             media = _MEDIA.search(given)
@@ -130,6 +131,16 @@ class Sheet:
             ):
                 self._take(rule)
         self.whitens = self.whitens and not self._has_dark_root()
+
+    @property
+    def asks_for_ids(self) -> bool:
+        """Whether it makes a difference which ids elements have."""
+        return self.whitens or any(name.startswith("#") for name in self._selectors)
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether a tag means the same on every page of which this is true."""
+        return not (self._selectors or self.whitens or self._passed_on or self._reappears)
 
     def _has_dark_root(self) -> bool:
         """Whether the element of the whole page, which is not walked, gives a background."""
@@ -278,7 +289,7 @@ def _may_tell(tag: str, attrs: str) -> bool:
         return True
     for value in _CLASS_OR_ID.findall(attrs):
         names = value.split()
-        if "local" in names or not _NAVIGATION_NAMES.isdisjoint(names):
+        if "local" in names or not NAVIGATION_NAMES.isdisjoint(names):
             return True
     return False
 
@@ -286,7 +297,7 @@ def _may_tell(tag: str, attrs: str) -> bool:
 def _is_navigation(given: dict[str, str], names: set[str]) -> bool:
     return (
         given.get("role", "") in _NAVIGATION_ROLES
-        or given.get("id") in _NAVIGATION_NAMES
-        or not names.isdisjoint(_NAVIGATION_NAMES)
+        or given.get("id") in NAVIGATION_NAMES
+        or not names.isdisjoint(NAVIGATION_NAMES)
         or {"contents", "local"} <= names
     )

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, Final, cast
 BATCH: Final = 200
 _LENGTH: Final = struct.Struct(">I")
 MOST_BYTES: Final = 256 * 1024 * 1024
+_WRITER: Final = json.JSONEncoder(ensure_ascii=False)
 
 Frame = dict[str, Any]
 
@@ -27,7 +28,7 @@ def goes_on(frame: Frame) -> bool:
 
 def send(stream: BinaryIO, frame: Frame) -> None:
     """Write one frame and flush it; lone surrogates (odd file names) survive."""
-    data = json.dumps(frame, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    data = _WRITER.encode(frame).encode("utf-8", "surrogatepass")
     stream.write(_LENGTH.pack(len(data)))
     stream.write(data)
     stream.flush()

@@ -21,8 +21,26 @@ def excerpt(text: str, query: Weighed, limit: int) -> str:
         return text
     found = _places(text, query)
     starts = [0, *(match.end() for match in _STARTS.finditer(text))]
-    best = max(starts, key=lambda start: (_worth(found, start, start + limit, query), -start))
+    best = _best_start(starts, found, limit, query)
     return text[best : best + limit].rstrip()
+
+
+def _best_start(starts: list[int], found: list[tuple[int, str]], limit: int, query: Weighed) -> int:
+    """The first of the starts whose window holds most."""
+    everything = _worth(found, query)
+    best, most = 0, -1.0
+    before = (-1, -1)
+    for start in starts:
+        window = bisect_left(found, (start, "")), bisect_left(found, (start + limit, ""))
+        if window == before:
+            continue
+        before = window
+        worth = _worth(found[slice(*window)], query)
+        if worth > most:
+            best, most = start, worth
+        if most >= everything:
+            break
+    return best
 
 
 def _places(text: str, query: Weighed) -> list[tuple[int, str]]:
@@ -42,8 +60,6 @@ def _places(text: str, query: Weighed) -> list[tuple[int, str]]:
     return sorted(found)
 
 
-def _worth(found: list[tuple[int, str]], start: int, end: int, query: Weighed) -> float:
-    """What a window holds of the query."""
-    first = bisect_left(found, (start, ""))
-    last = bisect_left(found, (end, ""))
-    return math.fsum(query.weights[word] for word in {word for _, word in found[first:last]})
+def _worth(found: list[tuple[int, str]], query: Weighed) -> float:
+    """What places hold of the query."""
+    return math.fsum(query.weights[word] for word in {word for _, word in found})

@@ -49,7 +49,10 @@ def fullest(
         if len(held) >= limit and frequency(form) > _COMMON:
             continue
         found = rows(form)
-        if added and added + len(found) > _ENOUGH:
+        if not added:
+            added = len(found)
+            held = dict.fromkeys(found, weight)
+        elif added + len(found) > _ENOUGH:
             for row in held.keys() & found:
                 held[row] += weight
         else:

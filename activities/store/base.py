@@ -40,7 +40,7 @@ class EvidenceStore(Protocol):
         ...
 
     async def put_record(self, kind: str, name: str, data: bytes) -> None:
-        """Keep a named record (kind `result` or `report`, name a workflow id), replacing it."""
+        """Keep a named record, replacing it: kind `result` or `report` by workflow id, `effect`."""
         ...
 
     async def get_record(self, kind: str, name: str) -> bytes | None:

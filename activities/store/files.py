@@ -5,6 +5,7 @@ Layout under the root:
     store.json                          identity, written once by whoever is first
     objects/<run>/<aa>/<64 hex digits>  content-addressed bytes of a run
     results/<name>, reports/<name>      named records, by workflow id
+    effects/<name>                      effects of tools that were begun, by their key
     tmp/                                files being written; a killed process leaves its own here
 
 A file is written under `tmp`, forced to disk and renamed, so a reader sees all of it or nothing.

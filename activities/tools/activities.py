@@ -21,14 +21,15 @@ from workflows.contracts import names
 from workflows.contracts.acts import SearchResult
 from workflows.contracts.base import JsonObject
 from workflows.contracts.evidence import EXCERPT_CHARACTERS, SHORT_HASH, Entry, Hit, Page
+from workflows.contracts.plan import ARGUMENT_BYTES, json_bytes
 from workflows.contracts.plan_acts import CallChecked, ReadInput, ToolInput
-from workflows.logic.effects import ARGUMENT_BYTES
 from workflows.logic.pages import appended, numbered
 
 TOOL_SOURCE: Final = "tool:"  # source ids of results: `tool:<name>:<step>`
 RESULT_KEY: Final = "$result"  # {"$result": "s1"} stands for what the tool of step s1 gave
 _RESULT_BYTES: Final = 1024 * 1024
 _NOTE: Final = 300
+_EFFECT: Final = "effect"  # kind of the records of effects, by their key
 _ENTRIES: Final = 10  # of one result: the first 4,000 characters are shown to a model
 
 
@@ -56,13 +57,18 @@ class ToolActivities:
             task = await self._records.task(inp.run_id, inp.task_ref)
             outputs = await self._outputs(inp)
         try:
-            arguments = cast("JsonObject", _filled(inp.args, outputs))
+            arguments = _arguments(inp, outputs)
             self._registry.check(inp.tool, arguments)
         except ArgumentsError as error:
             return _failed(inp, "validation", str(error))
+        key = inp.key if found.spec.effect != "read" else ""
+        before = await self._effect_before(inp, key)
+        if before is not None:
+            return before
         try:
             async with heartbeats():
                 text = _text(await _call(found, arguments))
+            await self._effect(key, text)
         except Exception as error:  # whatever a tool raises is an observation (REQUIREMENTS 175)
             reason = f"{type(error).__name__}: {error}"[:_NOTE]
             if attempt < task.settings.attempts and found.spec.effect == "read":
@@ -83,18 +89,18 @@ class ToolActivities:
         with evidence_lost():
             outputs = await self._outputs(inp)
         try:
-            arguments = cast("JsonObject", _filled(inp.args, outputs))
+            arguments = _arguments(inp, outputs)
             self._registry.check(inp.tool, arguments)
         except ArgumentsError as error:
             return CallChecked(problem=str(error))
-        if len(json.dumps(arguments, ensure_ascii=False).encode()) > ARGUMENT_BYTES:
+        if json_bytes(arguments) > ARGUMENT_BYTES:
             limit = f"{ARGUMENT_BYTES} bytes of arguments"
             return CallChecked(problem=f"more than {limit}: nobody can be shown that much")
         return CallChecked(args=arguments)
 
     async def _outputs(self, inp: ToolInput) -> dict[str, Any]:
         """What the tools of the steps before gave, by step."""
-        if RESULT_KEY not in json.dumps(inp.args):
+        if inp.granted or RESULT_KEY not in json.dumps(inp.args):
             return {}
         outputs: dict[str, Any] = {}
         for step in inp.upstream:
@@ -103,6 +109,30 @@ class ToolActivities:
             if made:
                 outputs[step.step] = _output(await self._records.text(inp.run_id, made[-1].sha256))
         return outputs
+
+    async def _effect_before(self, inp: ToolInput, key: str) -> SearchResult | None:
+        """What became of the same effect when it was begun before; None if it begins now.
+
+        A run that was reset behind a grant comes here again: a grant is used once, and an effect
+        never happens twice (REQUIREMENTS 151, 172).
+        """
+        if not key:
+            return None
+        known = await self._records.store.get_record(_EFFECT, key)
+        if known is None:
+            await self._effect(key, None)
+            return None
+        text = json.loads(known)["text"]
+        if text is None:
+            return _failed(inp, "tool_error", "it was begun before, and how it ended is not known")
+        kept = await self._kept(inp, text)
+        return kept.model_copy(update={"note": "carried out before, under the same grant"})
+
+    async def _effect(self, key: str, text: str | None) -> None:
+        """Remember an effect: begun (None), or what it gave."""
+        if key:
+            data = json.dumps({"text": text}).encode()
+            await self._records.store.put_record(_EFFECT, key, data)
 
     async def _kept(self, inp: ToolInput, text: str) -> SearchResult:
         data = text.encode()
@@ -144,6 +174,14 @@ async def _call(found: Tool, arguments: JsonObject) -> Any:
         # A plain function may block; an async one only makes its coroutine in the thread.
         raw = await asyncio.to_thread(found.run, arguments)
         return await raw if inspect.isawaitable(raw) else raw
+
+
+def _arguments(inp: ToolInput, outputs: dict[str, Any]) -> JsonObject:
+    """The arguments of a call; granted ones are what was shown, whatever they hold.
+
+    They come from tools too: a `{"$result": ...}` inside of them is text that somebody wrote.
+    """
+    return inp.args if inp.granted else cast("JsonObject", _filled(inp.args, outputs))
 
 
 def _filled(value: Any, outputs: dict[str, Any]) -> Any:

@@ -32,6 +32,11 @@ class Terminal:
     _raw: bytes = field(default=b"", repr=False)
     _at: int = 0
 
+    @property
+    def raw(self) -> str:
+        """Everything it has written."""
+        return self._raw.decode("utf-8", "ignore")
+
     def expect(self, text: str) -> str:
         """Wait until a text stands after what was expected before; gives what came before it."""
         end = time.monotonic() + _SECONDS

@@ -58,12 +58,12 @@ def test_what_is_no_path_is_none() -> None:
         assert existing_path(argument) is None
 
 
-def _options(**changes: Any) -> RunOptions:
+def options_with(**changes: Any) -> RunOptions:
     return dataclasses.replace(RunOptions(goal="What saves memory?"), **changes)
 
 
 def test_only_what_was_given_goes_into_the_task() -> None:
-    task = task_of(_options(), [])
+    task = task_of(options_with(), [])
     assert task.model_dump(mode="json", exclude_unset=True) == {
         "goal": "What saves memory?",
         "required_topics": [],
@@ -71,7 +71,7 @@ def test_only_what_was_given_goes_into_the_task() -> None:
 
 
 def test_options_become_fields() -> None:
-    options = _options(
+    options = options_with(
         goal="什么能节省内存？", topic=["ksm", "压缩"], language="zh", strategy="react",
         max_model_calls=3, max_tool_calls=0, max_active_seconds=1.5, max_cost=0.25,
     )  # fmt: skip
@@ -91,7 +91,7 @@ def test_options_become_fields() -> None:
 
 
 def test_options_about_people_become_approvals() -> None:
-    options = _options(
+    options = options_with(
         approve=" plan, report,tools ", approver=["ann", "陈"], expires_after="1.5h", ask=True
     )
     assert task_of(options, []).model_dump(mode="json", exclude_unset=True)["approvals"] == {
@@ -139,7 +139,7 @@ def test_what_is_no_span_of_time_says_what_is(text: str) -> None:
 )
 def test_a_bad_task_is_named(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidTaskError, match=said):
-        task_of(_options(**changes), [])
+        task_of(options_with(**changes), [])
 
 
 def test_ids_are_new() -> None:

@@ -48,6 +48,7 @@ def hidden(text: str) -> list[str]:
         ("Open it by <!-- here.\n\nb --> c", []),
         ("Open it by \\<!-- here --> b", []),
         ("# Head <!-- x\ny --> z", []),
+        ("a `<!--\nb <!-- x\ny --> c\n\nd `e", ["<!--\nb <!-- x\ny -->"]),
         # It ends with the quote or item it stands in.
         ("> <!-- x\n> y\n\nz", ["<!-- x\n> y\n"]),
         ("- <!-- x\n  y\n\nz", ["<!-- x\n  y\n\n"]),

@@ -1,14 +1,14 @@
 """Formats by their first bytes.
 
 How it can go wrong: a picture is read as text; text that begins like a signature is refused; a
-format with a reader is not seen behind a wrong name.
+format with a reader is not seen behind a wrong name; looking takes longer than any reader lives.
 """
 
 import pytest
 
 from activities.ingest.document import UnreadableFileError
 from activities.ingest.formats import HEAD_BYTES, format_of
-from activities.ingest.sniff import made_by_a_tool
+from activities.ingest.sniff import looks_like_html, looks_like_svg, made_by_a_tool
 
 SENTENCE = "生产数据库在法兰克福"
 TAR = b"notes.txt".ljust(257, b"\0") + b"ustar\x0000"
@@ -104,3 +104,31 @@ def test_the_index_of_a_documentation_tool_is_packed_however_it_is_spelt() -> No
     assert made_by_a_tool(index, ".js") == "packed script of a page"
     prose = "这是一段写给人看的说明文字，" * 300
     assert made_by_a_tool(prose, ".js") == ""
+
+
+DRAWING = (
+    '<?xml version="1.0"?>\n<!-- Creator: fig2dev -->\n\n<!-- Magnification: 2.0 -->\n{tag}\n'
+    + "<!-- Line -->\n<!-- Line: box -->\n<rect />\n" * 60
+)
+
+
+@pytest.mark.parametrize(
+    ("tag", "html", "svg"),
+    [
+        ("<svg>", False, True),
+        ('<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN">\n<svg>', False, True),
+        ("<!DOCTYPE html><html>", True, False),
+        ("<HTML>", True, False),
+        ("<drawing>", False, False),
+        ("", False, False),
+    ],
+)
+def test_the_first_tag_behind_comments(tag: str, html: bool, svg: bool) -> None:
+    """Looked at once: a hundred comments can be parted in more ways than there is time for."""
+    text = DRAWING.format(tag=tag)
+    assert (looks_like_html(text, ".txt"), looks_like_svg(text)) == (html, svg)
+
+
+def test_blanks_and_a_comment_that_never_ends() -> None:
+    assert not looks_like_html(" \n" * 4000, ".txt")
+    assert not looks_like_svg("<!-- " * 1600 + "<svg>")

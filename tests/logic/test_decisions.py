@@ -195,6 +195,40 @@ def test_bare_decisions_are_malformed_with_the_expected_shape(args: tuple[Any, .
     assert inbox.EXPECTED["approve"] in read.reason
 
 
+def nested(levels: int) -> Any:
+    value: Any = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("edits", "small"),
+    [
+        ({"x": [0] * 9_990}, True),
+        ({"x": [0] * 10_000}, False),
+        ({str(n): 1 for n in range(4_990)}, True),
+        ({str(n): 1 for n in range(5_000)}, False),
+        ({"x": "y" * 262_000}, True),
+        ({"x": "y" * 262_145}, False),
+        ({"x": nested(90)}, True),
+        ({"x": nested(100)}, False),
+        ({"x": nested(5_000)}, False),
+    ],
+)
+def test_only_what_a_workflow_task_can_judge_is_judged(edits: Any, small: bool) -> None:
+    read = inbox.read_message("approve", [{"request_id": "plan-1-0", "by": "ann", "edits": edits}])
+    assert (read.value is not None) == small
+    assert small or read.reason.startswith("malformed: too large, at most 10000 values")
+    assert len(inbox.payload_text([edits])) <= 500
+
+
+def test_very_many_wrong_fields_are_counted_not_told() -> None:
+    fields = {f"field{n}": 1 for n in range(501)}
+    read = inbox.read_message("approve", [{"request_id": "plan-1-0", "by": "ann", **fields}])
+    assert read.reason.startswith("malformed: Decided: 501 fields are unknown or wrong; expected")
+
+
 def test_messages_are_bounded() -> None:
     state = RunState()
     for n in range(150):

@@ -30,6 +30,14 @@ STEPS = PLAN["steps"]
         ({"steps": []}, "steps"),
         ({"steps": "all"}, "steps"),
         ({"steps": [{**STEPS[0], "topics": ["price", "date"], "id": "a"}]}, ""),
+        ({"plan": {"goal": "Another goal", "steps": STEPS}}, "not both"),
+        ({"plan": {"steps": STEPS}, "colour": "red"}, "colour"),
+        ({"plan": {"steps": STEPS}, "goal": "Another goal"}, "not both"),
+        ({"plan": {"steps": STEPS}, "steps": STEPS}, "plan.plan: is not a known field"),
+        ({"plan": {"goal": "Another goal"}}, "not both"),
+        ({"steps": [{**STEPS[0], "args": {"x": [1e15] * 2_000}}, STEPS[1]]}, "16384 bytes"),
+        ({"steps": [{**STEPS[0], "depends_on": [0] * 90}, STEPS[1]]}, "found the number 0"),
+        ({"steps": [{**STEPS[0], "depends_on": ["x"] * 101}, STEPS[1]]}, "at most 100 items"),
         ({"steps": [STEPS[0]]}, "date"),
         ({"steps": [{**STEPS[0], "depends_on": ["s1"]}, STEPS[1]]}, "itself"),
         ({"steps": [{**STEPS[0], "accept": "looks reasonable"}, STEPS[1]]}, "nobody can check"),
@@ -50,12 +58,21 @@ def test_edits_of_a_plan(given: dict[str, Any], problem: str) -> None:
         ({"args": {"to": "bo"}}, {"to": "bo"}),
         ({"args": 5}, 5),
         ({}, {}),
+        ({"text": "x" * 16_373}, {"text": "x" * 16_373}),
     ],
 )
 def test_edits_of_arguments(given: dict[str, Any], args: Any) -> None:
     shown = {"args": {"to": "ann"}}
     assert edits.edited_args(shown, given) == args
     assert bool(edits.edit_problem(state(), "tool", shown, given)) is not isinstance(args, dict)
+
+
+@pytest.mark.parametrize(
+    "value", ["x" * 16_374, "长" * 5_458, [1e15] * 950], ids=["latin", "chinese", "numbers"]
+)
+def test_arguments_that_nobody_can_be_shown(value: Any) -> None:
+    found = edits.edit_problem(state(), "tool", {"args": {}}, {"text": value})
+    assert found.startswith("edits: at most 16384 bytes of arguments, found 1")
 
 
 def test_a_tool_whose_argument_is_called_args_keeps_it() -> None:

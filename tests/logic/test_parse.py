@@ -58,6 +58,25 @@ STEP = {"id": "a", "goal": "g", "accept": "x"}
         ({"goal": "x", "strategy": "guess"}, "strategy"),
         ({"goal": "x", "strategy": "react", "plan": {"steps": [STEP]}}, "plan: belongs to"),
         ({"goal": "x", "plan": {"steps": []}}, "plan.steps"),
+        (
+            {"goal": "x", "plan": {"steps": [{**STEP, "args": {"x": "y" * 16_400}}]}},
+            "plan.steps.0.args: expected at most 16384 bytes of JSON, found 16408",
+        ),
+        (
+            {
+                "goal": "x",
+                "plan": {
+                    "steps": [
+                        {**STEP, "id": f"s{n}", "args": {"x": "y" * 16_000}} for n in range(9)
+                    ]
+                },
+            },
+            "plan: expected at most 131072 bytes of JSON, found 144",
+        ),
+        (
+            {"goal": "x", "approvals": {"approvers": ["𠮷" * 200] * 6}},
+            "approvals.approvers: expected at most 4000 bytes in all, found 4800",
+        ),
         ({"goal": "x", "strategy": "react", "approvals": {"plan": True}}, "approvals.plan"),
         ({"goal": "x", "approvals": {"tools": "none"}}, "approvals.tools"),
         ({"goal": "x", "approvals": {"expires_after_seconds": 0}}, "approvals.expires_after"),

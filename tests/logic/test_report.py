@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.logic.closing import CONTRACT, LINK, LOOP, closing, entries
+from workflows.contracts.claim import Quote
 from workflows.contracts.observation import Observation
 from workflows.contracts.result import Failure, Status, StopReason
 from workflows.contracts.state import RunState
@@ -232,6 +233,28 @@ def source(number: int, **fields: Any) -> Source:
 )
 def test_confidence(sources: list[Source], expected: str) -> None:
     assert confidence(sources) == expected
+
+
+BOOK = "Chapter 1. zswap compresses\npages. Chapter 2. KSM merges equal pages."
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        ("KSM merges equal\n  pages.", "medium"),  # a chapter of the book
+        ("KSM is off by default.", "high"),
+        ("", "high"),  # a lost text tells nothing
+    ],
+)
+def test_a_chapter_and_its_book_are_one_source(other: str, expected: str) -> None:
+    sources = [source(1, sha256="a", date="2026-01-01"), source(2, sha256="b", date="2026-01-01")]
+    quotes = [
+        Quote(evidence=1, text="KSM merges equal pages.", start=0, end=23),
+        Quote(evidence=2, text=other, start=0, end=len(other)),
+    ][: 2 if other else 1]
+    texts = {"a": BOOK} | ({"b": other} if other else {})
+    assert confidence(sources, quotes, texts) == expected
+    assert confidence(sources[::-1], quotes, texts) == expected
 
 
 def unescaped(text: str) -> str:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.logic.closing import close_input, closing, digest
@@ -124,6 +124,7 @@ TEXT = st.text(st.sampled_from('a证\n"\\\x01'), min_size=1, max_size=40)
     failures=st.integers(0, 300),
     notes=st.integers(0, 300),
 )
+@example(part="\\\\\x01\x01\x01\x01", times=54, ledger=0, failures=83, notes=87)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_state_gives_a_bounded_result(
     part: str, times: int, ledger: int, failures: int, notes: int

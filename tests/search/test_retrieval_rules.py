@@ -13,7 +13,17 @@ from pathlib import Path
 import pytest
 
 from activities.ingest.index import index_folder
-from activities.ingest.sketch import ALIKE, Sketcher, folded, likeness, pack, same_words, unpack
+from activities.ingest.sketch import (
+    ALIKE,
+    SIZE,
+    Sketcher,
+    alike,
+    folded,
+    likeness,
+    pack,
+    same_words,
+    unpack,
+)
 from activities.ingest.stems import stem
 from activities.search.backend import Found
 from activities.search.choice import Rules, Scored, _joined
@@ -176,6 +186,20 @@ def test_sketches_tell_copies_from_others() -> None:
     )
     assert likeness([], []) == 0.0
     assert unpack(pack(_sketch(one))) == tuple(_sketch(one))
+    assert alike(_sketch(one), _sketch(edited))
+    assert not alike([], [])
+
+
+@pytest.mark.parametrize("size", [1, 5, 10, 35, SIZE])
+def test_the_short_look_at_sketches_agrees_with_the_whole_one(size: int) -> None:
+    one = list(range(size))
+    for shared in range(size + 1):
+        for offset in (0.5, 0, 1000):
+            other = sorted([*one[:shared], *(n + offset for n in range(size - shared))])
+            values = [int(value * 2) for value in other]
+            assert alike([n * 2 for n in one], values) == (
+                likeness([n * 2 for n in one], values) >= ALIKE
+            )
 
 
 def test_the_same_words() -> None:

@@ -5,7 +5,10 @@ import threading
 import time
 from typing import Any
 
-from temporalio.client import WorkflowHandle
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.enums.v1 import EventType
+from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
+from temporalio.client import Client, WorkflowHandle
 
 from activities.tools.registry import Tool
 from workflows.contracts.task import ToolSpec
@@ -91,3 +94,29 @@ async def activities(handle: WorkflowHandle[Any, Any]) -> list[str]:
         async for event in handle.fetch_history_events()
         if event.HasField("activity_task_scheduled_event_attributes")
     ]
+
+
+async def completed_tasks(handle: WorkflowHandle[Any, Any]) -> list[int]:
+    """Where a run can be reset to: its completed workflow tasks, oldest first."""
+    return [
+        event.event_id
+        async for event in handle.fetch_history_events()
+        if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
+    ]
+
+
+async def reset(
+    client: Client, handle: WorkflowHandle[Any, Any], event: int
+) -> WorkflowHandle[Any, Any]:
+    """Reset a run's first execution to a completed workflow task; its signals come again."""
+    told = await client.workflow_service.reset_workflow_execution(
+        ResetWorkflowExecutionRequest(
+            namespace=client.namespace,
+            workflow_execution=WorkflowExecution(
+                workflow_id=handle.id, run_id=handle.first_execution_run_id or ""
+            ),
+            workflow_task_finish_event_id=event,
+            request_id=f"reset-{handle.id}-{event}",
+        )
+    )
+    return client.get_workflow_handle(handle.id, run_id=told.run_id)

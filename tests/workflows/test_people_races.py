@@ -11,13 +11,20 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from temporalio.api.common.v1 import WorkflowExecution
-from temporalio.api.enums.v1 import EventType
-from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import WorkflowHandle
 
 from tests.workflows.long_run import chain_events
-from tests.workflows.people_stage import BRIDGE, Outbox, activities, fates, opened, outcomes, say
+from tests.workflows.people_stage import (
+    BRIDGE,
+    Outbox,
+    activities,
+    completed_tasks,
+    fates,
+    opened,
+    outcomes,
+    reset,
+    say,
+)
 from tests.workflows.plan_stage import TOOLS, Stage, staged
 from tests.workflows.planned import PlannedModel, plan_for
 
@@ -104,27 +111,6 @@ async def test_decision_and_deadline_at_the_same_instant(stage: Stage, early: fl
         assert "search" not in await activities(handle)
 
 
-async def reset(stage: Stage, handle: WorkflowHandle[Any, Any], place: int) -> Any:
-    """Reset a run to its n-th completed workflow task; its signals are applied again."""
-    done = [
-        event.event_id
-        async for event in handle.fetch_history_events()
-        if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
-    ]
-    client = stage.lab.client
-    told = await client.workflow_service.reset_workflow_execution(
-        ResetWorkflowExecutionRequest(
-            namespace=client.namespace,
-            workflow_execution=WorkflowExecution(
-                workflow_id=handle.id, run_id=handle.first_execution_run_id or ""
-            ),
-            workflow_task_finish_event_id=done[place],
-            request_id=f"reset-{handle.id}-{place}",
-        )
-    )
-    return client.get_workflow_handle(handle.id, run_id=told.run_id)
-
-
 async def test_a_reset_lets_no_old_decision_approve_a_new_plan(stage: Stage) -> None:
     goals = iter(["Find KSM", "Read another book on KSM"])
 
@@ -137,7 +123,8 @@ async def test_a_reset_lets_no_old_decision_approve_a_new_plan(stage: Stage) -> 
     request = await opened(handle, "plan")
     await say(handle, "approve", request)
     assert (await ended(handle))["status"] == "succeeded"
-    again = await reset(stage, handle, 0)
+    first, *_ = await completed_tasks(handle)
+    again = await reset(stage.lab.client, handle, first)
     asked = await opened(again, "plan")
     assert asked["shown"]["steps"][0]["goal"] == "Read another book on KSM"
     assert asked["id"] != request["id"]

@@ -13,7 +13,17 @@ import pytest
 import pytest_asyncio
 
 from tests.workflows import lab as labs
-from tests.workflows.people_stage import BRIDGE, Outbox, activities, fates, opened, outcomes, say
+from tests.workflows.people_stage import (
+    BRIDGE,
+    Outbox,
+    activities,
+    completed_tasks,
+    fates,
+    opened,
+    outcomes,
+    reset,
+    say,
+)
 from tests.workflows.plan_stage import TOOLS, Stage, staged
 from tests.workflows.planned import PlannedModel, act, action, step
 
@@ -137,6 +147,38 @@ async def test_an_effect_that_failed_is_never_tried_again(stage: Stage) -> None:
     assert result["steps"][0]["status"] == "FAILED"
     assert "whether it took effect is not known" in result["report"]
     assert (await activities(handle)).count("tool") == 1
+
+
+async def test_an_effect_happens_once_wherever_its_run_is_reset_to(stage: Stage) -> None:
+    """Behind the grant nobody is asked again, before it somebody grants it again: it is done."""
+    first = await stage.start(PlannedModel(), **SEND)
+    await say(first, "approve", await opened(first, "tool"))
+    await ended(first)
+    for event in await completed_tasks(first):
+        again = await reset(stage.lab.client, first, event)
+        ending = asyncio.create_task(again.result())
+        while not ending.done():
+            for request in (await again.query("requests"))["open"]:
+                await say(again, "approve", request)
+            await asyncio.wait([ending], timeout=0.2)
+        assert (await ending)["steps"][0]["status"] == "DONE"
+        assert OUT.sent == [BRIDGE["args"]]
+
+
+async def test_an_effect_that_was_cut_off_is_never_begun_again(stage: Stage) -> None:
+    """Its worker wrote down that it began, and nothing more."""
+    first = await stage.start(PlannedModel(), **SEND)
+    await say(first, "approve", await opened(first, "tool"))
+    await ended(first)
+    effects = stage.lab.home / "store" / "effects"
+    for file in effects.iterdir():
+        file.write_text('{"text": null}', "utf-8")
+    again = await reset(stage.lab.client, first, (await completed_tasks(first))[0])
+    await say(again, "approve", await opened(again, "tool"))
+    result = await ended(again)
+    assert result["steps"][0]["status"] == "FAILED"
+    assert "whether it took effect is not known" in result["report"]
+    assert OUT.sent == [BRIDGE["args"]]
 
 
 async def test_other_branches_go_on_while_one_waits(stage: Stage) -> None:

@@ -210,6 +210,7 @@ class ToolInput(ActInput):
     """One call of a tool with fixed arguments; `ordinal` tells equal calls apart.
 
     `key` names a call with effects for good: whoever carries it out can tell a second delivery.
+    `granted` arguments are carried out as they are: what they hold was shown, nothing is filled in.
     """
 
     step: str
@@ -217,6 +218,7 @@ class ToolInput(ActInput):
     args: JsonObject = {}
     ordinal: NonNegative = 1
     key: str = ""
+    granted: bool = False
     page_ref: str = ""
     page_numbers: list[int] = []
     upstream: list[Upstream] = []

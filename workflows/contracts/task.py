@@ -1,6 +1,6 @@
 """Task, the input of AgentRun (INTERFACE, "Task"), and ResolvedTask, what `prepare` makes of it."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
     AfterValidator,
@@ -29,6 +29,14 @@ Strategy = Literal["plan", "react", "direct"]
 Goal = Annotated[str, StringConstraints(min_length=1, max_length=2000), AfterValidator(not_blank)]
 Calls = Annotated[int, Field(ge=0, le=2000)]
 CallsAtLeastOne = Annotated[int, Field(ge=1, le=2000)]
+_APPROVER_BYTES: Final = 4000  # every open request names them
+
+
+def _few(names: list[str]) -> list[str]:
+    size = sum(len(name.encode("utf-8", "replace")) for name in names)
+    if size > _APPROVER_BYTES:
+        raise ValueError(f"expected at most {_APPROVER_BYTES} bytes in all, found {size}")
+    return names
 
 
 class _NoNull(Strict):
@@ -82,7 +90,7 @@ class Approvals(_NoNull):
     report: bool = False
     tools: Literal["effects", "all"] = "effects"
     questions: bool = False
-    approvers: Annotated[list[Line], Field(max_length=50)] = []
+    approvers: Annotated[list[Line], Field(max_length=50), AfterValidator(_few)] = []
     expires_after_seconds: Annotated[float, Field(gt=0, le=31_536_000)] | None = None
 
 
@@ -212,7 +220,8 @@ class ResolvedTask(Wire):
         planner, executor, judge: profiles of the roles; "" for the planner's.
         rules: version of the loop's rules that this run keeps to; 2: a step's first decision is
             kept back like its write, and nothing is written from nothing for want of a budget;
-            3: what is cut off when a plan ends is waited for.
+            3: what is cut off when a plan ends is waited for, and a plan that never came blames no
+            step.
         prices: of the roles' models, where this worker knows them.
         judge_extractive: whether nothing judges; then claims are verbatim quotes.
         plan: the caller's own plan, None if the planner makes one.

@@ -71,7 +71,8 @@ def commands(workflow_id: str, request: Request, words: Words, cli: str = "") ->
 
 
 def _starter(workflow_id: str, request: Request, words: Words) -> str:
-    run, mine = shlex.quote(workflow_id), shlex.quote(request.id)
+    dashes = "-- " if workflow_id.startswith("-") else ""  # else the id is read as an option
+    run, mine = dashes + shlex.quote(workflow_id), shlex.quote(request.id)
     if request.kind == "question":
         return f"uv run starter.py answer {run} {mine} {shlex.quote(words('your_text'))}"
     return f"uv run starter.py approve {run} {mine}"

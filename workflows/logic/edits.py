@@ -7,7 +7,7 @@ object itself, or `{"args": {...}}`; a report: `{"report": "..."}` (INTERFACE, "
 from typing import Any, Final, cast
 
 from workflows.contracts.base import JsonObject
-from workflows.contracts.plan import Plan
+from workflows.contracts.plan import ARGUMENT_BYTES, Plan, json_bytes
 from workflows.contracts.requests import RequestKind
 from workflows.contracts.result import REPORT_BYTES
 from workflows.contracts.state import RunState
@@ -24,7 +24,7 @@ def edit_problem(state: RunState, kind: RequestKind, shown: JsonObject, edits: J
     if kind == "plan":
         return _plan_problem(state, edits)
     if kind == "tool":
-        return "" if isinstance(edited_args(shown, edits), dict) else "edits.args: not an object"
+        return _args_problem(edited_args(shown, edits))
     if kind == "report":
         return _report_problem(edits)
     return "edits: a question takes an answer only"
@@ -66,12 +66,23 @@ def edited_report(edits: JsonObject) -> str:
     return str(edits.get("report", edits.get("text", "")))
 
 
-def _steps(edits: JsonObject) -> Any:
-    inner = edits.get("plan", edits)
-    if isinstance(inner, dict) and "steps" in inner:
-        fields = cast("JsonObject", inner)
-        return {key: value for key, value in fields.items() if key != "goal"}
-    return cast("Any", inner)
+def _inner(edits: JsonObject) -> JsonObject:
+    """The plan as it was shown, with or without `{"plan": ...}` around it."""
+    inner = edits["plan"] if set(edits) == {"plan"} else edits
+    return cast("JsonObject", inner) if isinstance(inner, dict) else {"steps": inner}
+
+
+def _steps(edits: JsonObject) -> JsonObject:
+    return {key: value for key, value in _inner(edits).items() if key != "goal"}
+
+
+def _args_problem(args: Any) -> str:
+    if not isinstance(args, dict):
+        return "edits.args: not an object"
+    size = json_bytes(args)
+    if size > ARGUMENT_BYTES:
+        return f"edits: at most {ARGUMENT_BYTES} bytes of arguments, found {size}"
+    return ""
 
 
 def _plan_problem(state: RunState, edits: JsonObject) -> str:
@@ -81,7 +92,7 @@ def _plan_problem(state: RunState, edits: JsonObject) -> str:
         if set(edits) == {"goal"} and isinstance(goal, str) and len(goal.strip()) > 0:
             return "" if len(goal) <= _GOAL else f"edits.goal: at most {_GOAL} characters"
         return _EXPECTED
-    goal = edits.get("goal", task.goal if task else "")
+    goal = _inner(edits).get("goal", task.goal if task else "")
     if task is not None and goal != task.goal:
         return "edits: change the goal or the steps, not both; a changed goal is planned anew"
     found = read_plan(_steps(edits))

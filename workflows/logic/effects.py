@@ -4,14 +4,11 @@ Irreversible effects are always asked for, whatever a caller switches off (C24).
 """
 
 import hashlib
-from typing import Final
 
 from workflows.contracts.base import JsonObject
 from workflows.contracts.state import RunState
 from workflows.contracts.task import ResolvedApprovals, ToolSpec
 from workflows.logic.requests import canonical
-
-ARGUMENT_BYTES: Final = 16 * 1024  # more than that nobody can be shown
 
 
 def must_ask(spec: ToolSpec, wishes: ResolvedApprovals) -> bool:

@@ -76,7 +76,7 @@ TEXTS_EN: Final[dict[str, str]] = {
     "link_removed": "(link removed)",
     "image_removed": "(image removed)",
     "conflicts": "Conflicts between sources",
-    "not_compared": "Not compared: this version does not look for contradictions between sources.",
+    "not_compared": "Not compared: contradictions are looked for in plans with a language model.",
     "gaps": "Not covered",
     "all_covered": "Every required topic is covered.",
     "queries": "Queries tried",

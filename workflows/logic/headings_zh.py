@@ -47,7 +47,7 @@ TEXTS_ZH: Final[dict[str, str]] = {
     "link_removed": "（链接已删除）",
     "image_removed": "（图片已删除）",
     "conflicts": "来源之间的矛盾",
-    "not_compared": "未作比较：本版本不检查来源之间的矛盾。",
+    "not_compared": "未作比较：只有带计划和语言模型的运行才检查矛盾。",
     "gaps": "未覆盖的内容",
     "all_covered": "所要求的主题均已覆盖。",
     "queries": "尝试过的查询",

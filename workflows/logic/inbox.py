@@ -5,9 +5,9 @@ A03, A05; C60). The newest 100 are kept, cut to 500 characters.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from pydantic import BaseModel
 
@@ -32,6 +32,11 @@ EXPECTED: Final[dict[str, str]] = {
     "stop": '{"by": "...", "reason": "..."} or no input at all',
     "decide": '{"request_id": "...", "decision": "approve", "by": "..."}',
 }
+# An edited plan of 100 steps and an edited report of 64 KiB are well within these.
+MESSAGE_VALUES: Final = 10_000
+MESSAGE_CHARACTERS: Final = 256 * 1024
+_DEPTH: Final = 100
+_END: Final = object()
 _MODELS: Final[dict[str, type[BaseModel]]] = {
     "approve": Decided,
     "reject": Decided,
@@ -53,6 +58,9 @@ def read_message(name: str, args: Sequence[Any]) -> Read:
     """Validate a known message; `stop` may come without any payload."""
     if name == "stop" and not args:
         return Read(Stop())
+    if not _is_small(args):
+        limits = f"{MESSAGE_VALUES} values, {MESSAGE_CHARACTERS} characters, {_DEPTH} levels"
+        return Read(None, f"malformed: too large, at most {limits}; expected {EXPECTED[name]}")
     try:
         return Read(parse_object(args, _MODELS[name], name, EXPECTED[name]))
     except InvalidTaskError as error:
@@ -95,6 +103,37 @@ def record(state: RunState, message: RecordedMessage) -> None:
 
 
 def payload_text(args: Sequence[Any]) -> str:
-    """A message's payloads as cut text; whatever they hold."""
-    text = json.dumps(list(args), ensure_ascii=False, default=str)
+    """A message's payloads as cut text; whatever they hold, no more of it than is kept is read."""
+    text = ""
+    for piece in json.JSONEncoder(ensure_ascii=False, default=str).iterencode(list(args)):
+        text += piece[:RECORDED_CHARACTERS]
+        if len(text) >= RECORDED_CHARACTERS:
+            break
     return text.encode("utf-8", "replace").decode()[:RECORDED_CHARACTERS]
+
+
+def _is_small(args: Sequence[Any]) -> bool:
+    """Whether payloads can be validated within a workflow task, however many came with them."""
+    values = characters = 0
+    open_: list[Iterator[Any]] = [iter(args)]
+    while open_:
+        value = next(open_[-1], _END)
+        if value is _END:
+            open_.pop()
+            continue
+        values += 1
+        if isinstance(value, str):
+            characters += len(value)
+        elif isinstance(value, dict):
+            open_.append(_parts(cast("dict[Any, Any]", value)))
+        elif isinstance(value, list):
+            open_.append(iter(cast("list[Any]", value)))
+        if values > MESSAGE_VALUES or characters > MESSAGE_CHARACTERS or len(open_) > _DEPTH:
+            return False
+    return True
+
+
+def _parts(value: dict[Any, Any]) -> Iterator[Any]:
+    for key, inner in value.items():
+        yield key
+        yield inner

@@ -16,6 +16,7 @@ from workflows.logic.available import not_available
 
 UNDECODABLE = "$undecodable"
 _SHOWN = 60
+_EXPLAINED = 500  # errors: to tell a million of them takes longer than a workflow task may
 _FIELD = re.compile(r"[a-z_]+")
 _M = TypeVar("_M", bound=BaseModel)
 
@@ -79,6 +80,8 @@ def parse_object(args: Sequence[Any], model: type[_M], who: str, example: str) -
 
 def explain(error: ValidationError) -> list[str]:
     """Each wrong field once: where, what is expected, what was found."""
+    if error.error_count() > _EXPLAINED:
+        return [f"{error.title}: {error.error_count()} fields are unknown or wrong"]
     by_field: dict[str, list[str]] = {}
     found: dict[str, str] = {}
     for item in error.errors(include_url=False, include_context=False):

@@ -126,6 +126,7 @@ class _Candidate:
     sentence: Sentence
     text: str
     value: float
+    speaks: bool  # of the topic: by its own words, its headings, or because its source declares it
 
 
 def pick_quotes(
@@ -148,6 +149,8 @@ def pick_quotes(
     """
     usable = [e for e in entries if covers_topic(e, topic, index, threshold)]
     candidates = _valued(topic, index, _best(usable, topic, index), texts)
+    # A passage may name the topic in a line of code only; its sentences then speak of other things.
+    candidates = [c for c in candidates if c.speaks] or candidates
     prose = [c for c in candidates if c.sentence.kind not in _LAST_RESORT]
     picked = [_quote(c) for c in _spread(prose or candidates, limit)]
     return picked or _opening(_best(usable, topic, index), texts)
@@ -197,6 +200,7 @@ def _valued(
         if not _titles(raw := text[sentence.start : sentence.end], entry)
     ]
     terms = _terms(topic, [held for *_, held in found])
+    named = {id(entry): _is_headed(entry, topic, terms) for entry in entries}
     top = max((entry.score for entry in entries), default=0.0)
     return [
         _Candidate(
@@ -208,9 +212,16 @@ def _valued(
             * (_BASE + terms.cover(held))
             * _KINDS[sentence.kind]
             * _standing(raw),
+            named[id(entry)] or terms.cover(held) > 0,
         )
         for entry, sentence, raw, held in found
     ]
+
+
+def _is_headed(entry: Entry, topic: ResolvedTopic, terms: Weighed) -> bool:
+    """Whether a source, or what stands above a passage, says that it is about the topic."""
+    above = {token for text in (entry.title, *entry.headings) for token in tokens(text)}
+    return declares(entry.topics, topic) or terms.cover(above) > 0
 
 
 def _standing(raw: str) -> float:

@@ -184,7 +184,7 @@ def _row(page: _Page, index: int, topic: ResolvedTopic) -> str:
         cell(topic.question, _CELL),
         words(how) if how in words.texts else escape(how),
         answer,
-        words(confidence(cited)) if cited else "–",
+        words(confidence(cited, quotes, page.closing.texts)) if cited else "–",
         " ".join(f"[E{source.number}]" for source in cited) or "–",
         (max(dates) if dates else words("undated")) if cited else "–",
     ]

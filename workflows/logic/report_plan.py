@@ -189,7 +189,8 @@ def confidence_of(page: Page, found: Sequence[Finding], cited: Sequence[Source])
     """High, medium or low, computed; low where nothing holds without a limitation or a conflict."""
     disputed = {n for c in page.closing.state.dag.conflicts for n in (c.one, c.other)}
     whole = [f for f in found if f.claim.outcome == "supported" and f.number not in disputed]
-    return confidence(cited) if whole else "low"
+    quotes = [quote for f in whole for quote in f.claim.quotes]
+    return confidence(cited, quotes, page.closing.texts) if whole else "low"
 
 
 def _found(page: Page) -> str:

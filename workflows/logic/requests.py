@@ -190,6 +190,17 @@ def withdraw(state: RunState, outcome: RequestOutcome, now: float) -> list[Reque
     return ended
 
 
+def is_closing(state: RunState) -> bool:
+    """Whether nothing is left to stop: the work has ended, and its report is not waited for."""
+    if state.stop_reason is None or state.phase != "awaiting_report":
+        return state.stop_reason is not None
+    last = next((r for r in reversed(state.requests) if r.kind == "report"), None)
+    if last is None:
+        return False
+    decided = last.outcome in ("approved", "edited", "expired")
+    return decided or (last.outcome == "rejected" and not last.comment.strip())
+
+
 def release_of(state: RunState, run_id: str) -> Request | None:
     """The request by which a person released the report, its digest computed again; else None."""
     last = next((r for r in reversed(state.requests) if r.kind == "report"), None)

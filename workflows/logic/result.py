@@ -4,6 +4,7 @@ Bounds hold for any state: the report stands whole up to 64 KiB, the result up t
 that uncited evidence goes first, then steps, then long texts, each with a note.
 """
 
+import json
 from typing import Final
 
 from workflows.contracts.acts import CloseInput
@@ -232,16 +233,22 @@ def _without_steps(result: RunResult, words: Words, limit: int) -> RunResult:  #
 def _shortened(result: RunResult, words: Words, limit: int) -> RunResult:  # noqa: ARG001 - one shape for all cuts
     """Keep the newest failures and notes, each cut."""
     failures = [
-        failure.model_copy(update={"reason": cut_bytes(failure.reason, _TEXT_KEPT)})
+        failure.model_copy(update={"reason": _short(failure.reason)})
         for failure in result.failures[-_LIST_KEPT:]
     ]
-    notes = [cut_bytes(note, _TEXT_KEPT) for note in result.notes[-_LIST_KEPT:]]
+    notes = [_short(note) for note in result.notes[-_LIST_KEPT:]]
     return result.model_copy(
         update={
             "failures": failures,
             "notes": [*notes, words("result_short", what="failures, notes")],
         }
     )
+
+
+def _short(text: str) -> str:
+    """At most 500 bytes of JSON: a control character takes six."""
+    short = cut_bytes(text, _TEXT_KEPT)
+    return short if size(json.dumps(short)) <= _TEXT_KEPT + 2 else cut_bytes(text, _TEXT_KEPT // 6)
 
 
 def _without_evidence(result: RunResult, words: Words, limit: int) -> RunResult:  # noqa: ARG001 - one shape for all cuts

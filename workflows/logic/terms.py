@@ -16,9 +16,9 @@ _SAMPLE = 20_000
 _LONGEST_QUOTED = 60
 _HEADLINE_WORDS = 4
 
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-_KANA = re.compile(r"[\u3041-\u30ff\u31f0-\u31ff]")
-_HANGUL = re.compile(r"[\uac00-\ud7a3]")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
+_KANA = re.compile(r"[\u3041-\u30ff\u31f0-\u31ff]+")
+_HANGUL = re.compile(r"[\uac00-\ud7a3]+")
 _LATIN_WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _CHINESE_FUNCTION = re.compile(r"[的了是吗呢]|如何|什么|怎[么样]|哪[些个]|为何|以及|请")
 _ENDS = " \t\r\n.,;:!?\"'()[]{}<>…。，；：！？、“”‘’（）【】《》「」『』`*"
@@ -27,12 +27,12 @@ _ENDS = " \t\r\n.,;:!?\"'()[]{}<>…。，；：！？、“”‘’（）【�
 def language_of(text: str) -> str:
     """`zh`, `ja`, `ko` or `en`: the script that dominates; function words weigh most."""
     sample = text[:_SAMPLE]
-    if sample.isascii():  # as most documents are
+    if sample.isascii() or not is_cjk(sample):  # as most documents are
         return "en"
-    han, kana, hangul = (len(p.findall(sample)) for p in (_HAN, _KANA, _HANGUL))
+    han, kana, hangul = (sum(map(len, p.findall(sample))) for p in (_HAN, _KANA, _HANGUL))
     if not han + kana + hangul:
         return "en"
-    words = [w for w in _LATIN_WORD.findall(sample) if not is_cjk(w)]
+    words = [w for w in _LATIN_WORD.findall(sample) if w.isascii() or not is_cjk(w)]
     latin = 1.5 * len(words) + 1.5 * sum(w.casefold() in ENGLISH for w in words)
     if hangul > han + kana:
         return "ko" if hangul > latin else "en"

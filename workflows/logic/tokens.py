@@ -10,9 +10,9 @@ finds `TaskGroup` too.
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
+from operator import add
 from typing import Final
 
 # A change of the rules below needs a new number: collections are then tokenised anew.
@@ -30,9 +30,10 @@ _CJK = (
 )
 _WORD = re.compile(r"_*[^\W_]+(?:(?:[_.\-/]{1,2}|::)[^\W_]+)*_*(?:\+\+|#(?!\w))?")
 _CJK_RUN = re.compile(f"[{_CJK}]+")
-_WRAPPED = re.compile(f"(?<=[{_CJK}])\\n(?=[{_CJK}])")
+_WRAPPED = re.compile(f"\\n(?<=[{_CJK}]\\n)(?=[{_CJK}])")
 _JOINER = re.compile(r"[_.\-/:+#]+")
 _PART = re.compile(r"\d+|[^\W\d_]+")
+_ASCII_BITS = re.compile(r"\d+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _POSSESSIVE = re.compile(r"(?<=\w)['\u2019\uff07](?:s|t|re|ve|ll|d|m)\b", re.IGNORECASE)
 
@@ -54,39 +55,68 @@ def is_cjk(text: str) -> bool:
 
 def _all_tokens(text: str, run: Callable[[str], list[str]]) -> list[str]:
     if text.isascii():
-        words = _WORD.findall(_POSSESSIVE.sub("", text) if "'" in text else text)
-        return list(chain.from_iterable(map(_parts_of, words)))
+        return list(chain.from_iterable(map(_PIECES.__getitem__, text.split())))
     # Lines of Chinese are wrapped inside of words.
     folded = unicodedata.normalize("NFKC", text)
     if not _CJK_RUN.search(folded):
-        return list(chain.from_iterable(map(_parts_of, _WORD.findall(_POSSESSIVE.sub("", folded)))))
-    folded = _POSSESSIVE.sub("", _WRAPPED.sub("", folded))
+        return list(chain.from_iterable(map(_PIECES.__getitem__, folded.split())))
     found: list[str] = []
-    for word in _WORD.findall(folded):
-        if word.isascii() or not _CJK_RUN.search(word):
-            found += _parts_of(word)
-        else:
-            found += _mixed(word, run)
+    for piece in _WRAPPED.sub("", folded).split():
+        found += _PIECES[piece] if piece.isascii() else _mixed(piece, run)
     return found
 
 
-def _mixed(word: str, run: Callable[[str], list[str]]) -> Iterator[str]:
-    end = 0
-    for match in _CJK_RUN.finditer(word):
-        yield from _latin(word[end : match.start()])
-        yield from run(match.group())
-        end = match.end()
-    yield from _latin(word[end:])
+class _Remembered(dict[str, tuple[str, ...]]):
+    """What a rule made of words before: they repeat. Asking a dict costs half of `lru_cache`."""
+
+    def __init__(self, rule: Callable[[str], Iterable[str]], most: int) -> None:
+        super().__init__()
+        self._rule = rule
+        self._most = most
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        found = tuple(self._rule(word))
+        if len(word) <= _LONGEST:
+            if len(self) >= self._most:
+                self.clear()
+            self[word] = found
+        return found
+
+
+def _cut(piece: str) -> Iterator[str]:
+    """Tokens of what stands between two blanks, without Chinese; no word reaches beyond it."""
+    return chain.from_iterable(map(_parts_of, _words(piece)))
+
+
+def _words(piece: str) -> list[str]:
+    if "'" in piece or "\u2019" in piece:
+        piece = _POSSESSIVE.sub("", piece)
+    return _WORD.findall(piece)
+
+
+def _mixed(piece: str, run: Callable[[str], list[str]]) -> list[str]:
+    """Tokens of a piece that may hold Chinese."""
+    found: list[str] = []
+    for word in _words(piece):
+        end = 0
+        for match in _CJK_RUN.finditer(word):
+            start = match.start()
+            if start > end:
+                found += _latin(word[end:start])
+            found += run(match[0])
+            end = match.end()
+        if end < len(word):
+            found += _latin(word[end:]) if end else _parts_of(word)
+    return found
 
 
 def _latin(text: str) -> Iterator[str]:
-    for match in _WORD.finditer(text):
-        yield from _parts_of(match.group())
+    return chain.from_iterable(map(_parts_of, _WORD.findall(text)))
 
 
 def _run_for_index(run: str) -> list[str]:
     run = run.casefold()
-    return [run[i : i + 2] for i in range(len(run) - 1)] + list(run)
+    return [*map(add, run, run[1:]), *run]
 
 
 def _run_for_query(run: str) -> list[str]:
@@ -94,14 +124,43 @@ def _run_for_query(run: str) -> list[str]:
     return [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
 
 
-@lru_cache(maxsize=1 << 16)
-def _parts_of(word: str) -> tuple[str, ...]:
+def _parts_of(word: str) -> Iterable[str]:
     """A word or identifier and its parts, each once in a row."""
+    if word.isalnum():
+        return _COMPONENTS[word]
     found = [word.casefold()[:_LONGEST]]
-    for piece in filter(None, _JOINER.split(word)):
-        found.append(piece.casefold()[:_LONGEST])
-        # A hash or an encoded blob would fall into dozens of meaningless bits.
-        bits = [hump for part in _PART.findall(piece) for hump in _HUMP.split(part)]
-        if 1 < len(bits) <= _MOST_PARTS:
-            found.extend(bit.casefold()[:_LONGEST] for bit in bits)
-    return tuple(token for i, token in enumerate(found) if i == 0 or token != found[i - 1])
+    for part in _JOINER.split(word):
+        if part:
+            found += _COMPONENTS[part]
+    return _once(found)
+
+
+def _component(word: str) -> Iterable[str]:
+    """A word of letters and digits, and the bits it is made of, each once in a row."""
+    whole = word.casefold()[:_LONGEST]
+    if word.isalpha() and word.islower():
+        return (whole,)
+    bits = _bits(word)
+    # A hash or an encoded blob would fall into dozens of meaningless bits.
+    if not 1 < len(bits) <= _MOST_PARTS:
+        return (whole,)
+    return _once([whole, *(bit.casefold()[:_LONGEST] for bit in bits)])
+
+
+def _bits(word: str) -> list[str]:
+    """Runs of digits, and of letters up to the next hump."""
+    if word.isascii():
+        return _ASCII_BITS.findall(word)
+    return [bit for part in _PART.findall(word) for bit in _HUMP.split(part)]
+
+
+def _once(found: Iterable[str]) -> list[str]:
+    kept = [""]
+    for token in found:
+        if token != kept[-1]:
+            kept.append(token)
+    return kept[1:]
+
+
+_PIECES: Final = _Remembered(_cut, 1 << 16)
+_COMPONENTS: Final = _Remembered(_component, 1 << 15)
