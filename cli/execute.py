@@ -106,7 +106,7 @@ def refuse_bytes(arguments: Sequence[str]) -> None:
 async def _until_signal(job: Callable[[], Coroutine[Any, Any, int]]) -> int:
     """The job's result; the first SIGINT or SIGTERM cancels it, a second one ends the process."""
     received: list[int] = []
-    task = asyncio.create_task(_explained(job))
+    task = asyncio.create_task(explained(job))
 
     def leave(number: int) -> None:
         if received:
@@ -127,7 +127,7 @@ async def _until_signal(job: Callable[[], Coroutine[Any, Any, int]]) -> int:
         raise
 
 
-async def _explained(job: Callable[[], Coroutine[Any, Any, int]]) -> int:
+async def explained(job: Callable[[], Coroutine[Any, Any, int]]) -> int:
     """Turn what a server answers into one line."""
     from temporalio.service import RPCError, RPCStatusCode
 

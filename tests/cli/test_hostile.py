@@ -5,6 +5,7 @@ costs a question, or the report of the run.
 """
 
 import asyncio
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -14,7 +15,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from cli.asks import Ask
 from cli.choosing import changes, edited, edits_of, given, parsed_edits
-from cli.execute import refuse_bytes
+from cli.execute import CommandError, explained, refuse_bytes
 from cli.follow import told
 from cli.in_place import InPlace
 from cli.plain import plain
@@ -90,6 +91,28 @@ def test_what_is_larger_than_a_run_takes_is_not_sent() -> None:
     assert refused.value.mistake
     with pytest.raises(RefusedError, match="UTF-8"):
         decision("approve", "plan-1-00000000", "bad \udcff name")
+
+
+@pytest.mark.parametrize(
+    ("message", "status", "expected"),
+    [
+        ("Blob data size exceeds limit.", RPCStatusCode.INVALID_ARGUMENT, UsageError),
+        (
+            "received message larger than max (5 vs. 4)",
+            RPCStatusCode.RESOURCE_EXHAUSTED,
+            UsageError,
+        ),
+        ("namespace rate limit exceeded", RPCStatusCode.RESOURCE_EXHAUSTED, CommandError),
+    ],
+)
+async def test_what_a_server_finds_too_large_is_a_usage_error(
+    message: str, status: RPCStatusCode, expected: type[Exception]
+) -> None:
+    async def job() -> int:
+        raise RPCError(message, status, b"")
+
+    with pytest.raises(expected, match=re.escape(message)):
+        await explained(job)
 
 
 def test_only_names_of_files_may_be_no_text(tmp_path: Path) -> None:

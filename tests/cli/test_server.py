@@ -105,7 +105,7 @@ def test_doctor_names_files_that_were_not_fully_read(console: Console, folder: P
     assert check["state"] == "warn"
     assert "half.pdf (corrupt: damaged PDF" in check["found"]
     assert "picture.png" not in check["found"]
-    assert check["fix"] == "all of them: `starter.py corpora notes`"
+    assert check["fix"] == "all of them: `uv run starter.py corpora notes`"
 
 
 def test_corpora_lists_files_with_their_status(console: Console, folder: Path) -> None:
