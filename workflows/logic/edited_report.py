@@ -47,11 +47,20 @@ def edited_report(closing: Closing, composed: Composed, *, edited: str, editor: 
         edited: the text a person put in its place.
         editor: who that was.
     """
-    name = literal(visible(editor).translate(_NO_MARKS))
+    name = _name(editor)
     check = _Check(closing, composed, name)
     text = visible(edited.replace("\r\n", "\n").replace("\r", "\n"))
     lines = _Writer(check).written(text.splitlines())
     return "\n".join([*_with_remark(lines, check.words("edited_report", by=name)), ""])
+
+
+def unverified_in(report: str, editor: str, words: Words) -> int:
+    """How many statements of an edited report are marked as not verified."""
+    return report.count(words("edited_by", by=_name(editor)))
+
+
+def _name(editor: str) -> str:
+    return literal(visible(editor).translate(_NO_MARKS))
 
 
 def _with_remark(lines: list[str], remark: str) -> list[str]:
