@@ -19,7 +19,7 @@ from workflows.contracts.evidence import Entry
 from workflows.contracts.requests import SHOWN_CHARACTERS
 from workflows.contracts.result import RunResult
 from workflows.contracts.step_record import Findings
-from workflows.logic.edited_report import edited_report
+from workflows.logic.edited_report import edited_report, unverified_in
 from workflows.logic.final_check import final_check, lowered
 from workflows.logic.headings import words_for
 from workflows.logic.report import compose
@@ -55,6 +55,11 @@ class CloseActivities:
         composed = await asyncio.to_thread(compose, closing)
         if inp.released or inp.edited:
             composed = await self._as_released(inp, closing, composed)
+        words = words_for(closing.language)
+        if inp.edited and (count := unverified_in(composed.report, inp.editor, words)):
+            inp.state.degraded = True  # who reads the status only is to see it too
+            note = words("edited_unverified", by=inp.editor, count=count)
+            composed = replace(composed, notes=[*composed.notes, note])
         problems = final_check(closing, composed)
         if problems:
             status = lowered(inp.status, problems)
@@ -108,8 +113,12 @@ class CloseActivities:
         if inp.released:
             data = await self._records.store.get(inp.run_id, inp.released)
             return replace(composed, report=data.decode("utf-8", "replace"))
+        original = composed
+        if inp.original:  # composed anew it has other times than what the person had before them
+            data = await self._records.store.get(inp.run_id, inp.original)
+            original = replace(composed, report=data.decode("utf-8", "replace"))
         report = await asyncio.to_thread(
-            edited_report, closing, composed, edited=inp.edited, editor=inp.editor
+            edited_report, closing, original, edited=inp.edited, editor=inp.editor
         )
         return replace(composed, report=report)
 

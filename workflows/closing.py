@@ -86,7 +86,8 @@ async def _result(engine: Engine) -> RunResult:
         engine.state.notes.append(told)
     if released is not None and released.edits is not None:
         text = edited_report(released.edits)
-        inp = inp.model_copy(update={"edited": text, "editor": released.by})
+        original = released.shown["report_ref"]
+        inp = inp.model_copy(update={"edited": text, "editor": released.by, "original": original})
     elif released is not None:
         inp = inp.model_copy(update={"released": released.shown["report_ref"]})
     try:

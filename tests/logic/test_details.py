@@ -12,14 +12,18 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.logic.asking_material import NOW, RUN, state
+from tests.logic.asking_material import NOW, PLAN, RUN, state
+from workflows.contracts.plan import Plan
 from workflows.contracts.requests import Request
 from workflows.contracts.state import RunState
+from workflows.contracts.task import ToolSpec
 from workflows.contracts.verdict import Verdict
 from workflows.logic import requests as rules
 from workflows.logic.asking import commands, memo_requests, request_view, waiting_lines
 from workflows.logic.details import details
+from workflows.logic.effects import call_shown
 from workflows.logic.headings import words_for
+from workflows.logic.plan_run import adopt
 
 ODD = "run 'a'; rm -rf $HOME"
 
@@ -78,6 +82,68 @@ def test_what_a_run_waits_for_stands_on_top(language: str, word: str) -> None:
     assert "查找日期" in text
     assert "a number in euros" in text  # what it will be judged by
     assert text.index(request.id) < text.rindex("| s1 |")
+
+
+def asked_call(run: RunState, args: dict[str, Any]) -> str:
+    shown = call_shown(ToolSpec(name="send", effect="write"), args, "s1", "Send it")
+    rules.open_request(run, "tool", shown, run_id=RUN, now=NOW)
+    return "\n".join(waiting_lines(run, "-r"))
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "This is cut."), ("zh", "此处有删节")])
+def test_a_long_text_hides_nothing_of_a_call(language: str, said: str) -> None:
+    args = {"text": "x" * 4100, "to": "mallory", "copies": list(range(50))}
+    text = asked_call(state(language), args)
+    assert '"to": "mallory"' in text
+    assert "… (300 / 4100)" in text
+    assert "… (20 / 50)" in text
+    assert f"**{said}" in text
+    assert "`uv run starter.py requests -- -r`" in text
+    memo = memo_requests(made := state(language), "r")
+    assert memo == []
+    asked_call(made, args)
+    (memo,) = memo_requests(made, "r")
+    assert "mallory" in memo["shown"]
+    assert (memo["cut"], memo["whole"]) == (True, "uv run starter.py requests r")
+
+
+def test_what_is_shown_whole_is_not_said_to_be_cut() -> None:
+    run = state()
+    assert "is cut" not in asked_call(run, {"text": "x" * 300, "to": "ann"})
+    assert "cut" not in memo_requests(state(), "r")
+    plan = state()
+    ask(plan)
+    assert "is cut" not in "\n".join(waiting_lines(plan, "r"))
+
+
+def test_everything_of_a_step_is_shown() -> None:
+    run = state()
+    step = {
+        "id": "s3", "goal": "Try it", "accept": "a number", "expected_output": "one row",
+        "risk": "high", "required": False, "tool": "send", "args": {"to": "m", "text": "y" * 99},
+    }  # fmt: skip
+    adopt(run.dag, Plan.model_validate({"steps": [*PLAN["steps"], step]}))
+    ask(run)
+    text = plain("\n".join(waiting_lines(run, "r")))
+    assert "| Try it (risk: high) (may fail) | a number (expected: one row) |" in text
+    assert '"to":"m"' in text.replace(" ", "").replace("\\", "")
+    assert "This is cut." in text
+
+
+HIDDEN = "ann\u202emoc.live\u2066 \x1b[2J"
+
+
+def test_what_nobody_sees_is_spelled_out() -> None:
+    """A grant covers what stands there, not what it looks like (failures D07)."""
+    run = state(approvers=[HIDDEN])
+    text = asked_call(run, {"to": HIDDEN})
+    run.goal = HIDDEN
+    adopt(run.dag, Plan.model_validate({"steps": [
+        {"id": HIDDEN, "goal": HIDDEN, "accept": HIDDEN, "topics": ["price"]}]}))  # fmt: skip
+    ask(run)
+    for shown in (text, details(run, "r"), *details(run, "r").splitlines()):
+        assert not set("\u202e\u2066\x1b") & set(shown)
+    assert "ann\\u202emoc.live" in text.replace("\\\\", "\\")
 
 
 def test_without_a_request_nothing_waits() -> None:

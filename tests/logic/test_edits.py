@@ -1,7 +1,6 @@
-"""Edits of people: validated like the original, and an edited report marked where unsupported.
+"""Edits of people: validated like the original. What an edited report becomes: test_edited_report.
 
-How it can go wrong: a plan that no planner may write; text of a person that passes as verified; a
-sentence of the original that is marked though nothing changed.
+How it can go wrong: a plan that no planner may write; arguments that are not those shown.
 """
 
 from typing import Any
@@ -9,13 +8,9 @@ from typing import Any
 import pytest
 
 from tests.logic.asking_material import PLAN, state
-from workflows.contracts.claim import ClaimCounts
-from workflows.contracts.evidence import Entry
 from workflows.contracts.task import ResolvedApprovals, ToolSpec
 from workflows.logic import edits
-from workflows.logic.edited_report import edited_report
 from workflows.logic.effects import call_shown, effect_key, must_ask
-from workflows.logic.report_sources import Closing, Composed, Source
 
 STEPS = PLAN["steps"]
 
@@ -99,72 +94,6 @@ def test_a_tool_whose_argument_is_called_args_keeps_it() -> None:
 def test_edits_of_a_report(given: dict[str, Any], problem: str) -> None:
     found = edits.edit_problem(state(), "report", {}, given)
     assert (problem in found) if problem else found == ""
-
-
-TEXT = "The pool holds at most 20 percent of memory. It is not enabled by default."
-REPORT = (
-    "# Research report\n\n- **Goal**: x\n\n## Findings\n\n"
-    "- The pool holds at most 20 percent of memory [E1].\n\n| Topic | Answer |\n| --- | --- |\n"
-    "| pool | 20 percent [E1] |\n\n- [E1] Note — <https://example.org/a>\n"
-)
-
-
-def edited(text: str, language: str = "en") -> str:
-    run = state(language)
-    entry = Entry(
-        query="q", source_id="s", title="Note", sha256="a" * 64, start=0, end=len(TEXT),
-        excerpt=TEXT, origin="https://example.org/a", number=1,
-    )  # fmt: skip
-    closing = Closing(state=run, status="succeeded", entries=[entry], texts={"a" * 64: TEXT})
-    source = Source(number=1, source_id="s", title="Note", origin="https://example.org/a")
-    composed = Composed(report=REPORT, claims=ClaimCounts(), quotes=[], sources=[source], notes=[])
-    return edited_report(closing, composed, edited=text, editor="ann")
-
-
-MARK = "(by ann, not verified)"
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("- The pool holds at most 20 percent of memory [E1].", None),
-        ("The pool holds at most 20 percent of memory [E1].", None),  # moved out of its list
-        ("It is not enabled by default [E1].", None),  # a quote of the source it cites
-        ("It is not enabled by default.", MARK),  # true, but cites nothing
-        ("It is enabled by default [E1].", MARK),
-        ("Enabled by default [E1].", MARK),  # half a sentence: its "not" is gone
-        ("20 percent of memory [E1].", MARK),  # half a sentence of the report
-        ("The pool holds at most 30 percent of memory [E1].", MARK),
-        ("The pool holds at most 20 percent of memory [E1]. So buy more.", MARK),
-        ("| pool | 30 percent [E1] |", "| pool | 30 percent [E1] (by ann, not verified) |"),
-        ("## My own heading", "## My own heading " + MARK),
-        ("---", None),
-        ("", None),
-        ("See [the page](https://evil.example/x) [E1].", "See the page [E1]. " + MARK),
-        ("See https://evil.example/x", "See (link removed) " + MARK),
-        ("![x](https://evil.example/y.png)", "x " + MARK),
-        ("New fact [E7].", "New fact . " + MARK),
-        ("新的说法 [E1]。", "新的说法 [E1]。 " + MARK),
-    ],
-)
-def test_lines_of_an_edited_report(line: str, expected: str | None) -> None:
-    found = edited(f"# Research report\n\n{line}").split("\n\n", 2)
-    assert "ann changed this report" in found[1]
-    last = found[2].strip()
-    if expected is None:
-        assert last == line.strip()
-    else:
-        assert last.endswith(expected)
-
-
-def test_an_unchanged_report_is_marked_nowhere() -> None:
-    assert MARK not in edited(REPORT)
-    for line in REPORT.splitlines():
-        assert line in edited(REPORT)
-
-
-def test_marks_follow_the_language_of_the_run() -> None:
-    assert "（ann 添加，未经核实）" in edited("# x\n\n完全不同的话。", "zh")
 
 
 @pytest.mark.parametrize(

@@ -217,6 +217,55 @@ def test_the_final_check_can_only_lower() -> None:
     assert lowered("succeeded", []) == "succeeded"
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        '[s](http://evil.test "t")',
+        "[s](<http://evil.test/a b>)",
+        "HTTP://evil.test",
+        "www.evil.test",
+        "ftp://evil.test",
+        "_http://evil.test",
+        "[s][1]\n\n[1]: //evil.test",
+        "> [E1]: //evil.test",
+        '![a](http://evil.test/x.png "t")',
+        "mailto:eve@evil.test",
+        "<eve@evil.test>",
+        "[s](evil.test)",
+        "[x](javascript:evil.test)",
+        "<HTTPS://evil.test>",
+        "<a href=HTTP://evil.test>",
+        "<img src=evil.test>",
+        "<script src=evil.test>",
+        "<!-- evil.test",
+    ],
+)
+def test_the_final_check_sees_every_form_of_a_link_and_raw_html(form: str) -> None:
+    good = closing(made("KSM merges pages."))
+    composed = compose(good)
+    assert final_check(good, composed) == []
+    for report in (f"{composed.report}\n{form}\n", f"{form}\n{composed.report}"):
+        found = final_check(good, replace(composed, report=report))
+        assert any("evil.test" in problem for problem in found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See http://evil.test and www.evil.test",
+        "<b>[x](http://evil.test)</b> <!--",
+        "[1]: //evil.test",
+        "_http://evil.test",
+        "mailto:eve@evil.test",
+        "javascript:f()",
+        "`http://evil.test",
+    ],
+)
+def test_what_a_source_says_of_links_is_no_link(text: str) -> None:
+    made_of_it = closing(made(f"KSM says {text}"))
+    assert final_check(made_of_it, compose(made_of_it)) == []
+
+
 TEXTS = st.text(min_size=1, max_size=40)
 
 

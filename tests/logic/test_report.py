@@ -287,6 +287,15 @@ def test_no_draft_gets_a_link_or_an_unknown_mark(noise: str, more: str) -> None:
     assert not re.search(r"[<>]|\]\(|\]\[(?!E)|https?://|!\[", cleaned.text.replace(LINK, ""))
 
 
+@pytest.mark.parametrize(
+    "draft",
+    ["[E1](//evil.test)", "【E1】: //evil.test", "see _http://evil.test", "mailto:eve@evil.test"],
+)
+def test_a_mark_of_a_draft_leads_nowhere(draft: str) -> None:
+    text = DraftCleaner({1}, set(), ("(gone)", "(gone)")).clean(draft).text
+    assert not re.search(r"\[E1\][(:]|https?://|mailto:", text)
+
+
 def test_nothing_in_a_report_drives_a_terminal_or_turns_its_direction() -> None:
     hostile = "\x1b]0;pwned\x07 \x1b[2J\u202eend\u202c"
     made = closing(degraded=True)

@@ -113,6 +113,7 @@ class CloseInput(Wire):
     Attributes:
         released: ref of the text that a person released, delivered as it stands; "" for none.
         edited, editor: what a person put in its place, and who.
+        original: ref of the text that they had before them, "" if it is composed anew.
     """
 
     run_id: str
@@ -123,6 +124,7 @@ class CloseInput(Wire):
     released: str = ""
     edited: str = ""
     editor: str = ""
+    original: str = ""
 
 
 class RetaskInput(ActInput):

@@ -8,19 +8,23 @@ import re
 import shlex
 import unicodedata
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from workflows.contracts.base import JsonObject, cut_bytes
 from workflows.contracts.requests import Request
 from workflows.contracts.state import RunState
 from workflows.logic.headings import Words, words_for
 from workflows.logic.requests import iso, open_requests, shown_of
-from workflows.logic.safe_markdown import cell, code, escape, visible
+from workflows.logic.safe_markdown import cell, code, escape
+from workflows.logic.safe_markdown import shown as spelled
 
 _SHOWN: Final = 4000  # characters of what is shown, in the Web UI
 _COLUMNS: Final = 50  # of a code block: the Web UI neither wraps nor scrolls one
 _IN_FULL: Final = 10  # requests; the Web UI puts all details, escaped, in one URL of at most 1 MB
 _MEMO_SHOWN: Final = 300
+_MEMO_VALUE: Final = 40
+_VALUE: Final = 300  # characters of a text in a call's arguments
+_ITEMS: Final = 20  # of a list there
 _STEPS: Final = 60
 _CELL: Final = 300
 _GAP: Final = "\u00a0\u00a0"  # after a cell: the Web UI draws tables without lines or room
@@ -70,9 +74,18 @@ def commands(workflow_id: str, request: Request, words: Words, cli: str = "") ->
     return {**found, "starter": _starter(workflow_id, request, words)}
 
 
-def _starter(workflow_id: str, request: Request, words: Words) -> str:
+def _run(workflow_id: str) -> str:
     dashes = "-- " if workflow_id.startswith("-") else ""  # else the id is read as an option
-    run, mine = dashes + shlex.quote(workflow_id), shlex.quote(request.id)
+    return dashes + shlex.quote(workflow_id)
+
+
+def _whole(workflow_id: str) -> str:
+    """The command that shows requests in full."""
+    return f"uv run starter.py requests {_run(workflow_id)}"
+
+
+def _starter(workflow_id: str, request: Request, words: Words) -> str:
+    run, mine = _run(workflow_id), shlex.quote(request.id)
     if request.kind == "question":
         return f"uv run starter.py answer {run} {mine} {shlex.quote(words('your_text'))}"
     return f"uv run starter.py approve {run} {mine}"
@@ -96,13 +109,35 @@ def memo_requests(state: RunState, workflow_id: str) -> list[dict[str, Any]]:
         {
             "id": request.id,
             "kind": request.kind,
-            "shown": cut_bytes(_json(shown_of(state, request)), _MEMO_SHOWN),
+            **_in_brief(shown_of(state, request), workflow_id),
             "until": iso(request.deadline) if request.deadline is not None else None,
             "approvers": request.approvers[:10],
             "commands": commands(workflow_id, request, words, _cli(state)),
         }
         for request in open_requests(state)[:_MEMO_REQUESTS]
     ]
+
+
+def _in_brief(shown: JsonObject, workflow_id: str) -> JsonObject:
+    """What is shown within a memo; where it is cut, the command that shows all of it."""
+    if len(_json(shown).encode("utf-8", "replace")) <= _MEMO_SHOWN:
+        return {"shown": _json(shown)}
+    short = _json(_trimmed(shown, _MEMO_VALUE, 3))
+    return {"shown": cut_bytes(short, _MEMO_SHOWN), "cut": True, "whole": _whole(workflow_id)}
+
+
+def _trimmed(value: Any, most: int, items: int) -> Any:
+    """JSON whose long texts and lists are cut one by one: no name and no short value is lost."""
+    if isinstance(value, str) and len(value) > most:
+        return f"{value[:most]}… ({most} / {len(value)})"
+    if isinstance(value, dict):
+        fields = cast("JsonObject", value)
+        return {_trimmed(k, most, items): _trimmed(v, most, items) for k, v in fields.items()}
+    if isinstance(value, list):
+        every = cast("list[Any]", value)
+        kept = [_trimmed(each, most, items) for each in every[:items]]
+        return [*kept, f"… ({items} / {len(every)})"] if len(every) > items else kept
+    return value
 
 
 def waiting_lines(state: RunState, workflow_id: str) -> list[str]:
@@ -125,23 +160,26 @@ def _one(state: RunState, request: Request, words: Words, workflow_id: str) -> l
         if request.deadline is not None
         else words("no_deadline")
     )
-    names = words("comma").join(escape(name) for name in request.approvers)
+    names = words("comma").join(escape(spelled(name)) for name in request.approvers)
     who = words("only_they", names=names) if names else words("anyone")
     heading = words("waits", what=f"{what} ({code(request.id)})")
     lines = [f"### {heading}", "", words("asked_at", at=request.asked_at, until=until, who=who), ""]
     if request.note:
-        lines += [f"**{escape(request.note)}**", ""]
+        lines += [f"**{escape(spelled(request.note))}**", ""]
     shown = shown_of(state, request)
     if request.kind == "report":
-        told = f"uv run starter.py requests {shlex.quote(workflow_id)}"
         lines += _fenced("markdown", str(shown.get("report", "")), wrap=True)
-        lines += [words("whole_report", command=code(told)), ""]
+        lines += [words("whole_report", command=code(_whole(workflow_id))), ""]
     elif request.kind == "plan":
-        lines += [*_plan_table(shown, words), ""]
+        table, cut = _plan_table(shown, words)
+        lines += [*table, "", *_cut_line(words, workflow_id, cut=cut)]
     elif request.kind == "question":
-        lines += [f"> {escape(str(shown.get('question', '')))}", ""]
+        lines += [f"> {escape(spelled(str(shown.get('question', ''))))}", ""]
     else:
-        lines += _fenced("json", _compact(shown), wrap=True)
+        text = _compact(shown)
+        cut = len(text) > _SHOWN
+        text = _compact(_trimmed(shown, _VALUE, _ITEMS)) if cut else text
+        lines += [*_fenced("json", text, wrap=True), *_cut_line(words, workflow_id, cut=cut)]
     for name, payload in payloads(request, words).items():
         command = folded_command(workflow_id, name, payload, _cli(state))
         lines += [f"{words('how_' + name)}{words('colon').rstrip()}", "", *_fenced("sh", command)]
@@ -154,25 +192,40 @@ def spaced(row: str) -> str:
     return row.replace(" |", f"{_GAP} |")
 
 
-def _plan_table(shown: JsonObject, words: Words) -> list[str]:
-    """The steps of a plan with the criteria that they will be judged by."""
+def _cut_line(words: Words, workflow_id: str, *, cut: bool) -> list[str]:
+    """Nobody grants what they were not shown without being told so."""
+    return [f"**{words('cut_shown', command=code(_whole(workflow_id)))}**", ""] if cut else []
+
+
+def _plan_table(shown: JsonObject, words: Words) -> tuple[list[str], bool]:
+    """The steps of a plan with the criteria that they will be judged by; whether any is cut."""
     lines = [spaced(words("asked_plan_columns")), "| --- | --- | --- | --- | --- | --- |"]
+    cut = len(shown.get("steps", [])) > _STEPS
     for step in shown.get("steps", [])[:_STEPS]:
-        call = step.get("tool") or step.get("tool_hint") or ""
-        if step.get("args"):
-            call += " " + _json(step["args"])
-        cells = [
-            cell(str(step.get("id", "")), _CELL),
-            cell(str(step.get("goal", "")), _CELL),
-            cell(str(step.get("accept", "")), _CELL),
-            cell(", ".join(step.get("depends_on", [])), _CELL) or "–",
-            cell(", ".join(step.get("topics", [])), _CELL) or "–",
-            cell(call, _CELL) or "–",
-        ]
+        texts = [spelled(text) for text in _step_texts(step, words)]
+        cut = cut or any(len(" ".join(text.split())) > _CELL for text in texts)
+        cut = cut or _trimmed(args := step.get("args", {}), _MEMO_VALUE, _ITEMS) != args
+        cells = [cell(text, _CELL) or "–" for text in texts]
         lines.append(spaced("| " + " | ".join(cells) + " |"))
     if len(shown.get("steps", [])) > _STEPS:
         lines += ["", words("more_steps", count=len(shown["steps"]) - _STEPS)]
-    return lines
+    return lines, cut
+
+
+def _step_texts(step: JsonObject, words: Words) -> list[str]:
+    """What stands in the cells of a step: everything of it that a person grants."""
+    goal, accept = str(step.get("goal", "")), str(step.get("accept", ""))
+    if step.get("risk"):  # left out where it is low
+        goal += words("shown_risk", risk=words(f"risk_{step['risk']}"))
+    if step.get("required") is False:
+        goal += words("shown_optional")
+    if step.get("expected_output"):
+        accept += words("shown_expected", text=step["expected_output"])
+    call = str(step.get("tool") or step.get("tool_hint") or "")
+    if step.get("args"):
+        call += " " + _json(_trimmed(step["args"], _MEMO_VALUE, _ITEMS))
+    after, topics = step.get("depends_on", []), step.get("topics", [])
+    return [str(step.get("id", "")), goal, accept, ", ".join(after), ", ".join(topics), call]
 
 
 def _fenced(language: str, text: str, *, wrap: bool = False) -> list[str]:
@@ -181,7 +234,7 @@ def _fenced(language: str, text: str, *, wrap: bool = False) -> list[str]:
     Wrapped, no character is lost. JSON holds no line end inside of a text, so one that is seen
     there is ours.
     """
-    shown = visible(text if len(text) <= _SHOWN else text[:_SHOWN] + "\n…")
+    shown = spelled(text if len(text) <= _SHOWN else text[:_SHOWN] + "\n…")
     if wrap:
         shown = "\n".join(part for line in shown.split("\n") for part in _parts(line))
     ticks = max((len(run) for run in _FENCE.findall(shown)), default=2) + 1

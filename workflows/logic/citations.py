@@ -48,22 +48,33 @@ def without_marks(text: str) -> str:
     return re.sub(r"[ \t]*(?:\0[ \t]*)+", " ", bare).strip()
 
 
-def _replaced(text: str, make: Callable[[list[int]], str]) -> str:
+def replaced_everywhere(text: str, make: Callable[[list[int]], str]) -> str:
+    """The text with every mark replaced, also what looks like code: for text that is no Markdown.
+
+    Args:
+        text: any text.
+        make: gives what stands in place of a mark, from its numbers.
+    """
+    return _replaced(text, make, code=False)
+
+
+def _replaced(text: str, make: Callable[[list[int]], str], *, code: bool = True) -> str:
     parts: list[str] = []
     place = 0
-    for start, end, numbers in _marks(text):
+    for start, end, numbers in _marks(text, code=code):
         parts += [text[place:start], make(numbers)]
         place = end
     return "".join([*parts, text[place:]])
 
 
-def _marks(text: str) -> Iterator[tuple[int, int, list[int]]]:
-    """Place and numbers of each mark outside of code."""
-    code = [match.span() for match in _CODE.finditer(text)] if "`" in text or "~" in text else []
+def _marks(text: str, *, code: bool = True) -> Iterator[tuple[int, int, list[int]]]:
+    """Place and numbers of each mark; with `code`, of each outside of code."""
+    may = code and ("`" in text or "~" in text)
+    spans = [match.span() for match in _CODE.finditer(text)] if may else []
     for match in _MARK.finditer(text):
-        while code and code[0][1] <= match.start():
-            code.pop(0)
-        if code and code[0][0] <= match.start():
+        while spans and spans[0][1] <= match.start():
+            spans.pop(0)
+        if spans and spans[0][0] <= match.start():
             continue
         if numbers := _numbers(match[1]):
             yield match.start(), match.end(), numbers

@@ -14,6 +14,7 @@ from workflows.logic.asking import language_of_run, spaced, waiting_lines
 from workflows.logic.cost import money_text, prices_known
 from workflows.logic.headings import Words
 from workflows.logic.ledger import missing_topics
+from workflows.logic.safe_markdown import shown as spelled
 
 _CELL: Final = 120
 _ROWS: Final = 60  # steps of the plan table
@@ -114,5 +115,5 @@ def _verdict(step: StepState, words: Words) -> str:
 @lru_cache(maxsize=1024)
 def plain_cell(text: str) -> str:
     """A text that cannot break a line or a table of Markdown, nor carry HTML or an image."""
-    flat = " ".join(text.split())[:_CELL]
+    flat = spelled(" ".join(text.split())[:_CELL])
     return "".join("\\" + c if c in "\\|<>[]!*_`" else c for c in flat)

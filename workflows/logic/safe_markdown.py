@@ -5,28 +5,36 @@ A model's draft keeps its plain formatting; brackets that could become links, im
 evidence that does not exist lose that meaning, and what was removed is counted.
 """
 
+import json
 import re
+import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Final
 
 _SPECIAL = re.compile(r"[\\`*\[\]<>]|~(?=~)|(?<=~)~|&(?=#?\w+;)")
+_MORE_SPECIAL = re.compile(r"[\\`*\[\]<>~$|]|&(?=#?\w+;)")
 _EDGE_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
 _LINE_START = re.compile(r"(?m)^([ \t]*)(?=[#+=-])")
 _LINE_NUMBER = re.compile(r"(?m)^([ \t]*\d{1,9})(?=[.)](?:\s|$))")
 _INDENT = re.compile(r"(?m)^[ \t]+")
-_SCHEME = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*:)//")
-_WWW = re.compile(r"(?i)\bwww\.")
+_SCHEME = re.compile(r"(?i)(?<=[a-z0-9+.-]:)//")
+_WWW = re.compile(r"(?i)(?<![a-z])www\.")
+_MAIL = re.compile(r"(?i)(?<![a-z])(mailto|xmpp):(?=[^\s@]{0,200}@)")
 
 _IMAGE = re.compile(r"!\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])?")
 _LINK = re.compile(r"\[([^\[\]]*)\]\(\s*<?([^)\s>]*)>?[^)]*\)")
 _AUTOLINK = re.compile(r"<([a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\s<>]*)>")
-_BARE = re.compile(r"(?i)\b(?:[a-z][a-z0-9+.-]*://|www\.)[^\s<>\"'`（）。，；、】》]+")
+_BARE = re.compile(
+    r"(?i)(?<![a-z])(?:[a-z][a-z0-9+.-]{0,31}://|www\.|(?:mailto|xmpp):(?=[^\s@]{0,200}@))"
+    r"[^\s<>\"'`（）。，；、】》]+"
+)
 _MARKS = re.compile(r"[\[［【]\s*((?:E\d+)(?:\s*[,，、;；\-–]\s*E\d+)*)\s*[\]］】]")
 _RANGE = re.compile(r"E(\d+)\s*[-–]\s*E(\d+)")
 _RANGE_LIMIT: Final = 50
 _KEPT = "\ue000{}\ue001"  # stands for a mark while the rest is escaped; private use, see `_clean`
 _KEPT_MARK = re.compile("\ue000(\\d+)\ue001")
+_MEANT = re.compile("\ue001(?=[(:])")  # behind a mark these make a link, or say where all lead
 _PRIVATE = re.compile("[\ue000\ue001]")
 _TRAILING = ".,;:!?"
 
@@ -39,6 +47,38 @@ def visible(text: str) -> str:
     return _UNSEEN.sub("", text)
 
 
+_HIDDEN: Final = ("Cc", "Cf", "Zl", "Zp", "Co")
+_BLANK: Final = "\u034f\u115f\u1160\u2800\u3164\uffa0"
+_JOINERS: Final = "\u200c\u200d"
+
+
+def shown(text: str) -> str:
+    r"""The text with what nobody sees spelled out, `\u202e`: a person grants what it really holds.
+
+    Line ends and tabs stay; so do joiners between other than ASCII characters, where writing needs
+    them. In JSON the text stays JSON of the same value.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    text = text.replace("\r\n", "\n")
+    return "".join(c if _is_seen(text, at) else _spelled_out(c) for at, c in enumerate(text))
+
+
+def _is_seen(text: str, at: int) -> bool:
+    character = text[at]
+    if character in _JOINERS and 0 < at < len(text) - 1:
+        return not (text[at - 1].isascii() or text[at + 1].isascii())
+    if character in "\n\t":
+        return True
+    return unicodedata.category(character) not in _HIDDEN and character not in _BLANK
+
+
+def _spelled_out(character: str) -> str:
+    r"""As JSON spells it; a short form such as `\b` in full."""
+    spelled = json.dumps(character)[1:-1]
+    return spelled if len(spelled) > len("\\b") else f"\\u{ord(character):04x}"
+
+
 def escape(text: str, *, leads: bool = False) -> str:
     """Text on one line, shown as it is: white space is folded to single blanks.
 
@@ -46,6 +86,18 @@ def escape(text: str, *, leads: bool = False) -> str:
     """
     flat = _escaped(" ".join(text.split()))
     return _started(flat) if leads else flat
+
+
+def literal(text: str, *, leads: bool = False) -> str:
+    """Like `escape`, and nothing of it is a cell's end, struck through or a formula either.
+
+    For what a person writes into a report of ours. A bar behind a backslash is an entity:
+    renderers do not agree where a cell ends there.
+    """
+    flat = " ".join(text.split())
+    flat = _escaped(flat, _MORE_SPECIAL)
+    flat = (_started(flat) if leads else flat).replace("\\\\\\|", "\\\\&#124;")
+    return "\\" + flat if leads and flat.startswith(":") else flat
 
 
 def cell(text: str, limit: int) -> str:
@@ -117,6 +169,7 @@ class DraftCleaner:
         out.cited = sum(
             bool(_KEPT_MARK.search(part)) for part in re.split(r"(?<=[.!?。！？])(?!\ue000)", text)
         )
+        text = _MEANT.sub("\ue001 ", text)
         out.text = _KEPT_MARK.sub(lambda m: f"[E{m.group(1)}]", text).strip()
         return out
 
@@ -132,7 +185,7 @@ class DraftCleaner:
         return f"{match.group(1)} {self._gone_image}".strip()
 
     def _bare(self, match: re.Match[str], out: Cleaned) -> str:
-        link = _trimmed(match.group())
+        link = trimmed_link(match.group())
         rest = match.group()[len(link) :]
         if link in self._links:
             return match.group()
@@ -144,7 +197,7 @@ class DraftCleaner:
 _ENTITIES: Final = {"<": "&lt;", ">": "&gt;", "[": "&#91;", "]": "&#93;"}
 
 
-def _trimmed(link: str) -> str:
+def trimmed_link(link: str) -> str:
     """A bare link without the punctuation of the sentence around it; brackets stay in pairs."""
     while link and (
         link[-1] in _TRAILING or (link[-1] == ")" and link.count(")") > link.count("("))
@@ -160,10 +213,11 @@ def _spelled(match: re.Match[str]) -> str:
     return match.group()
 
 
-def _escaped(line: str) -> str:
-    line = _SPECIAL.sub(lambda m: "\\" + m.group(), line)
+def _escaped(line: str, special: re.Pattern[str] = _SPECIAL) -> str:
+    line = special.sub(lambda m: "\\" + m.group(), line)
     line = _EDGE_UNDERSCORE.sub(r"\\_", line)
-    line = _SCHEME.sub(r"\1\\//", line)
+    line = _SCHEME.sub(r"\\//", line)
+    line = _MAIL.sub(r"\1\\:", line)
     return _WWW.sub(lambda m: m.group()[:3] + "\\.", line)
 
 
