@@ -97,7 +97,7 @@ class Standing:
         if not asked and self._waits:
             self._screen.now(words(f"phase_{status['phase']}"))
         self._waits = bool(asked)
-        if asked:
+        if asked and self._screen.live:  # elsewhere each request was just told in full
             kinds = cast("list[str]", status.get("awaiting") or [])
             what = words("comma").join(words(f"wait_{kind}") for kind in kinds)
             self._screen.now(words("waits", what=what))

@@ -36,7 +36,7 @@ def _how_to(session: Session, port: int) -> str:
             f"Web UI:          {session.ui}",
             "A worker is running. In another terminal, for example:",
             f"  uv run temporal workflow start {address}--type AgentRun --task-queue surefoot \\",
-            '    --workflow-id run-1 --input \'{"goal": "What is wanted"}\'',
+            '    --workflow-id run-1 --input \'{"goal": "What is wanted", "corpora": ["NAME"]}\'',
             f"  uv run temporal workflow show {address}--workflow-id run-1 --follow",
             f"  uv run temporal workflow result {address}--workflow-id run-1",
             f"  uv run temporal workflow query {address}--workflow-id run-1 --type status",
